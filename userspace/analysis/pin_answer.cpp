@@ -1,0 +1,68 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "analysis/pin_answer.h"
+
+#include "base/text.h"
+
+#include <fmt/format.h>
+
+namespace pinscope::analysis {
+namespace {
+
+// Why no CUDA mechanism is judged.
+std::string why_no_cuda(const HostFacts& host) {
+    if (host.nvidia.driver_version)
+        return fmt::format("NVIDIA driver {} is loaded, but this version of pinscope has no CUDA trials yet",
+                           *host.nvidia.driver_version);
+    if (host.nvidia.wsl)
+        return "this is WSL2 (/dev/dxg), and this version of pinscope has no CUDA trials yet";
+    if (host.nvidia.device_present)
+        return "/dev/nvidiactl is here, but /proc/driver/nvidia/version cannot be read";
+    return "there is no NVIDIA driver here: no /proc/driver/nvidia/version, no /dev/nvidiactl";
+}
+
+std::vector<std::string> names_of(const std::vector<Verdict>& verdicts, VerdictKind kind) {
+    std::vector<std::string> names;
+    for (const auto& verdict : verdicts)
+        if (verdict.kind == kind)
+            names.push_back(verdict.mechanism);
+    return names;
+}
+
+std::vector<std::string> advise(const std::vector<Verdict>& verdicts) {
+    std::vector<std::string> advice;
+    const auto enforced = names_of(verdicts, VerdictKind::enforced);
+    const auto free = names_of(verdicts, VerdictKind::not_enforced);
+    if (!enforced.empty())
+        advice.push_back(fmt::format(
+            "The limit stops {}. A program that uses {} over it needs a higher limit (ulimit -l; docker run --ulimit "
+            "memlock=-1; LimitMEMLOCK= in a systemd unit) or CAP_IPC_LOCK in its effective set.",
+            join_and(enforced), enforced.size() == 1 ? "it" : "one of them"));
+    if (!free.empty())
+        advice.push_back(fmt::format("The limit does not stop {}: raising it changes nothing for {}.", join_and(free),
+                                     free.size() == 1 ? "it" : "them"));
+    if (!names_of(verdicts, VerdictKind::inconclusive).empty())
+        advice.emplace_back("For what is inconclusive, the reason names what to change; --verbose shows every trial.");
+    return advice;
+}
+
+} // namespace
+
+PinAnswer answer_pin(const PinFindings& findings) {
+    PinAnswer answer;
+    answer.controls = find_controls(findings);
+    const std::string no_cuda = why_no_cuda(findings.host);
+    for (const auto& name : findings.cuda_named) {
+        Verdict verdict;
+        verdict.mechanism = name;
+        verdict.kind = VerdictKind::unsupported;
+        verdict.reason = no_cuda;
+        answer.verdicts.push_back(std::move(verdict));
+    }
+    for (const auto& facts : findings.judged)
+        answer.verdicts.push_back(judge(facts, findings, answer.controls));
+    answer.cuda_line = "not judged: " + no_cuda;
+    answer.advice = advise(answer.verdicts);
+    return answer;
+}
+
+} // namespace pinscope::analysis

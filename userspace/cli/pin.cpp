@@ -1,0 +1,155 @@
+// SPDX-License-Identifier: Apache-2.0
+// pinscope pin: which allocations RLIMIT_MEMLOCK stops here.
+#include "analysis/pin_answer.h"
+#include "base/bytes.h"
+#include "base/clock.h"
+#include "base/text.h"
+#include "cli/condition_options.h"
+#include "cli/pin_options.h"
+#include "cli/status.h"
+#include "cli/terminal.h"
+#include "cli/verbs.h"
+#include "host/facts.h"
+#include "pin/experiment.h"
+#include "report/json_text.h"
+#include "report/pin_json.h"
+#include "report/pin_plan.h"
+#include "report/pin_text.h"
+#include "run/interruption.h"
+#include "run/stage.h"
+
+#include <fmt/format.h>
+#include <nlohmann/json.hpp>
+
+#include <poll.h>
+#include <unistd.h>
+
+#include <array>
+#include <cerrno>
+
+namespace pinscope::cli {
+namespace {
+
+// Stays at a stop point until Enter is pressed, or a signal comes, so that a person can look around.
+void hold(const Trial& trial, StopPoint point, pid_t pid, const std::string& folder,
+          const run::Interruption& interruption) {
+    complain(fmt::format("{} ({}) is held at '{}': process {}, cgroup {}; press Enter to go on", trial.mechanism,
+                         role_name(trial.role), stop_point_name(point), pid, folder.empty() ? "-" : folder));
+    std::array<pollfd, 2> wanted = {{{STDIN_FILENO, POLLIN, 0}, {interruption.fd(), POLLIN, 0}}};
+    while (::poll(wanted.data(), wanted.size(), -1) < 0 && errno == EINTR) {
+    }
+    if (wanted[0].revents == 0)
+        return;
+    char c = 0;
+    while (::read(STDIN_FILENO, &c, 1) == 1 && c != '\n') {
+    }
+}
+
+int status_of(const PinFindings& findings, const PinAnswer& answer) {
+    bool judged = false;
+    for (const auto& verdict : answer.verdicts) {
+        const bool counts = findings.question.named || is_cuda_mechanism(verdict.mechanism);
+        if (counts && verdict.kind == VerdictKind::enforced)
+            return problem_found;
+        judged = judged || verdict.kind == VerdictKind::not_enforced || verdict.kind == VerdictKind::blocked_elsewhere;
+    }
+    return findings.question.named && !judged ? cannot_answer : answered;
+}
+
+int show(const PinFindings& findings, const PinAnswer& answer, const PinRequest& request) {
+    const std::string text = request.json ? report::dump(report::pin_json(findings, answer))
+                                          : report::pin_text(findings, answer, output_style(), request.verbose);
+    return print_answer(text) ? status_of(findings, answer) : own_failure;
+}
+
+int show_plan(const pin::PinPlan& plan, const PinRequest& request) {
+    const auto rows = plan_rows(plan);
+    const std::string text = request.json ? report::dump(report::plan_json(plan.question, rows))
+                                          : report::plan_text(plan.question, rows);
+    return print_answer(text) ? answered : own_failure;
+}
+
+Result<PinFindings> carry_out(const pin::PinPlan& plan, const host::Host& host, const PinRequest& request) {
+    const run::Interruption interruption;
+    auto stage = run::Stage::set_up(host.cgroup, request.options.like.has_value());
+    if (!stage)
+        return fail(stage.error());
+    ProgressLine progress;
+    pin::TrialRunner::Settings settings;
+    settings.timeout = request.timeout;
+    settings.hold_at = request.hold_at;
+    const std::string folder = stage->leaf().place() ? stage->leaf().place()->folder : "";
+    settings.hold = [&](const Trial& trial, StopPoint point, pid_t pid) {
+        progress.clear();
+        hold(trial, point, pid, folder, interruption);
+    };
+    const pin::TrialRunner runner(*stage, interruption, settings);
+    auto findings = pin::Experiment(plan, *stage, runner).run([&](std::string_view name, size_t done, size_t of) {
+        progress.show(name, done, of);
+    });
+    const auto down = stage->take_down();
+    if (findings && !down)
+        return fail(down.error());
+    if (!findings)
+        findings.error().number = run::Interruption::signal() != 0 ? run::Interruption::signal() : EIO;
+    else
+        findings->cuda_named = request.cuda_mechanisms;
+    return findings;
+}
+
+int run_pin(const Arguments& arguments) {
+    auto request = read_pin_request(arguments);
+    if (!request) {
+        complain(request.error());
+        return bad_input;
+    }
+    const host::Root root;
+    Result<host::Host> host = request->options.like ? host::look_at_process(root, *request->options.like)
+                                                    : Result<host::Host>(host::look_at_self(root));
+    if (!host) {
+        complain(host.error());
+        return host.error().number == ESRCH ? bad_input : cannot_answer;
+    }
+    const auto headroom = host->cgroup ? host::read_headroom(*host->cgroup) : std::nullopt;
+    const auto plan = pin::make_plan(request->options, host->facts, pin::find_room(host->facts, headroom));
+    if (!plan) {
+        complain(plan.error());
+        return plan.error().number == EPERM ? cannot_answer : bad_input;
+    }
+    if (request->dry_run)
+        return show_plan(*plan, *request);
+
+    const auto findings = carry_out(*plan, *host, *request);
+    if (!findings) {
+        complain(findings.error());
+        return findings.error().action == "interrupted" ? 128 + findings.error().number : own_failure;
+    }
+    return show(*findings, analysis::answer_pin(*findings), *request);
+}
+
+} // namespace
+
+Verb pin_verb() {
+    Verb verb;
+    verb.name = "pin";
+    verb.summary = "which allocations does RLIMIT_MEMLOCK stop here?";
+    verb.usage = "[OPTION…]";
+    verb.description =
+        "Tries every way of pinning memory over the memlock limit, each in a fresh process, and compares with the same "
+        "under other conditions. The verdict on each: enforced, not enforced, fails for another reason, unsupported, or "
+        "inconclusive. Sizes are powers of two: KiB, MiB, GiB.";
+    verb.options = pin_options();
+    verb.examples = {
+        {"everything, as this process is limited", ""},
+        {"one mechanism, as the story goes", "--mechanism mlock --size 64MiB --memlock 8MiB"},
+        {"the answer for a running container", "--like \"$(pidof -s trainer)\""},
+        {"how much can be pinned, to the page", "--sweep --mechanism mlock,io_uring"},
+        {"for a script", "--json --mechanism vmsplice"},
+    };
+    verb.statuses = "without --mechanism 1 if the limit stops a CUDA mechanism, else 0; with it 1 if the limit stops one "
+                    "of those named, 0 if none, 77 if none could be judged; 2 for bad input.";
+    verb.run = &run_pin;
+    return verb;
+}
+
+} // namespace pinscope::cli

@@ -1,0 +1,37 @@
+// SPDX-License-Identifier: Apache-2.0
+// The options of `pinscope pin`, and what they ask for.
+#pragma once
+
+#include "base/result.h"
+#include "cli/verb.h"
+#include "model/trial.h"
+#include "pin/experiment.h"
+#include "report/pin_plan.h"
+
+#include <chrono>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace pinscope::cli {
+
+struct PinRequest {
+    pin::PinOptions options;
+    std::vector<std::string> cuda_mechanisms;
+    std::chrono::milliseconds timeout{10000};
+    std::optional<StopPoint> hold_at;
+    bool dry_run = false;
+    bool verbose = false;
+    bool json = false;
+};
+
+std::vector<Option> pin_options();
+
+Result<PinRequest> read_pin_request(const Arguments& arguments);
+
+bool is_cuda_mechanism(std::string_view name);
+
+std::vector<report::PlanRow> plan_rows(const pin::PinPlan& plan);
+
+} // namespace pinscope::cli

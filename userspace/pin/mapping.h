@@ -1,0 +1,75 @@
+// SPDX-License-Identifier: Apache-2.0
+// The owner of one memory mapping, with the two checks that every mechanism makes on its memory.
+#pragma once
+
+#include "base/bytes.h"
+
+#include <sys/mman.h>
+
+#include <cstdint>
+#include <utility>
+
+namespace pinscope::pin {
+
+class Mapping {
+  public:
+    Mapping() = default;
+    // Takes over what mmap returned; MAP_FAILED makes an empty one.
+    Mapping(void* address, uint64_t bytes) : address_(address == MAP_FAILED ? nullptr : address), bytes_(bytes) {}
+    Mapping(Mapping&& other) noexcept
+        : address_(std::exchange(other.address_, nullptr)), bytes_(std::exchange(other.bytes_, 0)) {}
+    Mapping& operator=(Mapping&& other) noexcept {
+        if (this != &other) {
+            reset();
+            address_ = std::exchange(other.address_, nullptr);
+            bytes_ = std::exchange(other.bytes_, 0);
+        }
+        return *this;
+    }
+    Mapping(const Mapping&) = delete;
+    Mapping& operator=(const Mapping&) = delete;
+    ~Mapping() { reset(); }
+
+    // Private anonymous memory of small pages: transparent huge pages would make sizes inexact.
+    static Mapping anonymous(uint64_t bytes, int more_flags = 0) {
+        Mapping mapping(::mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | more_flags, -1, 0),
+                        bytes);
+        if (mapping)
+            ::madvise(mapping.address_, bytes, MADV_NOHUGEPAGE);
+        return mapping;
+    }
+
+    void* address() const { return address_; }
+    uint64_t bytes() const { return bytes_; }
+    explicit operator bool() const { return address_ != nullptr; }
+
+    // Writes one word a page.
+    void touch() {
+        auto* base = static_cast<volatile unsigned char*>(address_);
+        for (uint64_t at = 0; at < bytes_; at += page_size())
+            base[at] = mark(at);
+    }
+
+    // Whether every page holds what touch() wrote.
+    bool holds_marks() const {
+        const auto* base = static_cast<const volatile unsigned char*>(address_);
+        for (uint64_t at = 0; at < bytes_; at += page_size())
+            if (base[at] != mark(at))
+                return false;
+        return true;
+    }
+
+    void reset() {
+        if (address_ != nullptr)
+            ::munmap(address_, bytes_);
+        address_ = nullptr;
+    }
+
+  private:
+    static unsigned char mark(uint64_t at) { return static_cast<unsigned char>(at / page_size() * 37 + 11); }
+
+    void* address_ = nullptr;
+    uint64_t bytes_ = 0;
+};
+
+} // namespace pinscope::pin

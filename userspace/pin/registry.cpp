@@ -1,0 +1,27 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "pin/mechanism.h"
+
+#include "pin/mechanisms/mechanisms.h"
+
+#include <array>
+
+namespace pinscope::pin {
+
+std::span<const RegisteredMechanism> all_mechanisms() {
+    // Made at the first call, when every mechanism's file has been initialised.
+    static const std::array all = {
+        mlock_mechanism,         mlock2_mechanism,           mlockall_mechanism,      mmap_locked_mechanism,
+        shm_lock_mechanism,      memfd_secret_mechanism,     io_uring_buffers_mechanism,
+        io_uring_ring_mechanism, af_xdp_umem_mechanism,      perf_ring_mechanism,     msg_zerocopy_mechanism,
+        bpf_map_mechanism,       vmsplice_mechanism,         packet_ring_mechanism,   hugetlb_mechanism};
+    return all;
+}
+
+const RegisteredMechanism* find_mechanism(std::string_view name) {
+    for (const auto& mechanism : all_mechanisms())
+        if (mechanism.facts.name == name)
+            return &mechanism;
+    return nullptr;
+}
+
+} // namespace pinscope::pin

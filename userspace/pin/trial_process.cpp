@@ -1,0 +1,141 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "pin/trial_process.h"
+
+#include "base/bytes.h"
+#include "base/text.h"
+#include "pin/mechanism.h"
+
+#include <fmt/format.h>
+
+#include <cstdio>
+#include <memory>
+
+namespace pinscope::pin {
+namespace {
+
+using run::StepResult;
+using run::set_text;
+using run::StopMessage;
+
+constexpr std::string_view cumulative_word = "cumulative";
+
+class TrialProcess {
+  public:
+    TrialProcess(const RegisteredMechanism& mechanism, const TrialTask& task) : mechanism_(mechanism), task_(task) {}
+
+    void run() {
+        if (!task_.cumulative && !prepare_all())
+            return;
+        send(StopPoint::initialised);
+        if (task_.cumulative ? !pin_cumulatively() : !pin_all())
+            return;
+        send(StopPoint::allocated);
+        for (const auto& pin : pins_)
+            pin->touch();
+        send(StopPoint::touched);
+        for (const auto& pin : pins_) {
+            if (!pin->verify()) {
+                message_.result = StepResult::not_mapped;
+                set_text(message_.detail, "the call succeeded, but the memory does not hold what was written to it");
+            }
+        }
+        send(StopPoint::verified);
+        pins_.clear();
+        send(StopPoint::freed);
+    }
+
+  private:
+    bool prepare_all() {
+        for (uint64_t i = 0; i < task_.count; ++i) {
+            pins_.push_back(mechanism_.create());
+            if (auto step = pins_.back()->prepare(task_.size_bytes); !step)
+                return report(StopPoint::initialised, step);
+        }
+        return true;
+    }
+
+    bool pin_all() {
+        for (const auto& pin : pins_) {
+            if (auto step = pin->pin(); !step)
+                return report(StopPoint::allocated, step);
+            note_granted(*pin, task_.size_bytes);
+        }
+        return true;
+    }
+
+    // Largest pieces first: what is left over in the end is less than a page.
+    bool pin_cumulatively() {
+        const uint64_t bound = task_.count * task_.size_bytes;
+        uint64_t piece = task_.size_bytes;
+        Step last;
+        while (message_.held_bytes < bound) {
+            auto pin = mechanism_.create();
+            Step step = pin->prepare(piece);
+            if (step)
+                step = pin->pin();
+            if (step) {
+                note_granted(*pin, piece);
+                pins_.push_back(std::move(pin));
+                continue;
+            }
+            if (step.result == StepResult::unsupported)
+                return report(StopPoint::allocated, step);
+            last = std::move(step);
+            const uint64_t half = round_down(piece / 2, page_size());
+            if (half == 0 || mechanism_.fit_size(half) >= piece)
+                return report(StopPoint::allocated, last);
+            piece = mechanism_.fit_size(half);
+        }
+        return true;
+    }
+
+    void note_granted(const Mechanism& pin, uint64_t bytes) {
+        message_.charged_bytes = pin.charged_bytes();
+        message_.granted_count += 1;
+        message_.held_bytes += bytes;
+    }
+
+    void send(StopPoint at) {
+        message_.at = at;
+        channel_.stop(message_);
+    }
+
+    // Sends a failed step; always false, for the callers to pass on.
+    bool report(StopPoint at, const Step& step) {
+        message_.result = step.result;
+        message_.domain = ErrorDomain::errno_value;
+        message_.code = step.error;
+        set_text(message_.call, step.call);
+        set_text(message_.detail, step.detail);
+        send(at);
+        return false;
+    }
+
+    const RegisteredMechanism& mechanism_;
+    const TrialTask& task_;
+    run::StopChannel channel_{run::StopChannel::trial_fd};
+    StopMessage message_;
+    std::vector<std::unique_ptr<Mechanism>> pins_;
+};
+
+} // namespace
+
+std::vector<std::string> to_arguments(const TrialTask& task) {
+    return {task.mechanism, fmt::format("{}", task.size_bytes), fmt::format("{}", task.count),
+            std::string(task.cumulative ? cumulative_word : "")};
+}
+
+int run_trial_process(const std::vector<std::string>& arguments) {
+    const auto size = arguments.size() == 4 ? parse_unsigned(arguments[1]) : std::nullopt;
+    const auto count = arguments.size() == 4 ? parse_unsigned(arguments[2]) : std::nullopt;
+    const RegisteredMechanism* mechanism = arguments.size() == 4 ? find_mechanism(arguments[0]) : nullptr;
+    if (!size || !count || mechanism == nullptr) {
+        std::fputs("pinscope: this verb is for pinscope's own use\n", stderr);
+        return 2;
+    }
+    const TrialTask task{arguments[0], *size, *count, arguments[3] == cumulative_word};
+    TrialProcess(*mechanism, task).run();
+    return 0;
+}
+
+} // namespace pinscope::pin

@@ -1,0 +1,27 @@
+// SPDX-License-Identifier: Apache-2.0
+// The trial's side: what runs in the fresh process that a trial is.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+namespace pinscope::pin {
+
+struct TrialTask {
+    std::string mechanism;
+    uint64_t size_bytes = 0; // of one pin
+    uint64_t count = 1;
+    // Instead of `count` pins: as many as are granted, the size halved at each refusal down to a page, until together
+    // they reach `count` times the size.
+    bool cumulative = false;
+};
+
+// The hidden verb of the trial process, and the task as its arguments.
+inline constexpr const char* trial_verb = "__trial";
+std::vector<std::string> to_arguments(const TrialTask& task);
+
+// Carries the task out, talking to pinscope over StopChannel::trial_fd. Returns the process's exit status.
+int run_trial_process(const std::vector<std::string>& arguments);
+
+} // namespace pinscope::pin

@@ -1,0 +1,93 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "run/clean_up.h"
+
+#include "base/file.h"
+#include "base/text.h"
+
+#include <signal.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <chrono>
+#include <thread>
+
+namespace pinscope::run {
+namespace {
+
+using std::chrono::milliseconds;
+using std::chrono::steady_clock;
+
+constexpr milliseconds patience{5000};
+constexpr milliseconds pause_between_tries{2};
+
+void kill_all_in(const std::string& folder) {
+    // cgroup.kill: v2 from 5.14 on (kernel/cgroup/cgroup.c cgroup_kill_write); it leaves no time to fork.
+    if (write_file(folder + "/cgroup.kill", "1"))
+        return;
+    const auto text = read_file(folder + "/cgroup.procs").value_or("");
+    for (const auto line : split(trim(text), '\n'))
+        if (const auto pid = parse_unsigned(line); pid && *pid > 0)
+            ::kill(static_cast<pid_t>(*pid), SIGKILL);
+}
+
+// Kills until the folder can be removed.
+Status remove_leaf(const std::string& folder) {
+    const auto deadline = steady_clock::now() + patience;
+    for (;;) {
+        if (::rmdir(folder.c_str()) == 0 || errno == ENOENT)
+            return {};
+        const int error = errno;
+        if (error != EBUSY || steady_clock::now() > deadline)
+            return fail(os_error("cannot remove the cgroup", folder, error));
+        kill_all_in(folder);
+        std::this_thread::sleep_for(pause_between_tries);
+    }
+}
+
+// Moves every process of `from` to `to` and removes `from`.
+Status move_back(const std::string& from, const std::string& to) {
+    const auto text = read_file(from + "/cgroup.procs").value_or("");
+    for (const auto line : split(trim(text), '\n')) {
+        const auto moved = write_file(to + "/cgroup.procs", line);
+        if (!moved && moved.error().number != ESRCH)
+            return moved;
+    }
+    return remove_leaf(from);
+}
+
+Status keep_first(Status kept, Status next) { return kept ? std::move(next) : std::move(kept); }
+
+} // namespace
+
+bool has_other_runs(const std::string& own_folder, const std::string& leaf_folder) {
+    const auto names = list_folder(own_folder);
+    if (!names)
+        return false;
+    for (const auto& name : *names) {
+        const std::string folder = own_folder + "/" + name;
+        if (name.rfind("pinscope-", 0) == 0 && folder.rfind(leaf_folder, 0) != 0)
+            return true;
+    }
+    return false;
+}
+
+Status clean_up(const CleanUpPlan& plan, const std::set<pid_t>& children) {
+    for (const pid_t pid : children)
+        ::kill(pid, SIGKILL);
+    Status status;
+    if (plan.cgroup_version != 0 && !plan.leaf_folder.empty())
+        status = remove_leaf(plan.leaf_folder);
+    if (plan.cgroup_version != 2)
+        return status;
+    // Processes may return to a cgroup only when its subtree has no controllers left.
+    const auto subtree = read_file(plan.own_folder + "/cgroup.subtree_control").value_or("");
+    const bool enabled = (" " + std::string(trim(subtree)) + " ").find(" memory ") != std::string::npos;
+    if (plan.disable_memory && enabled && !has_other_runs(plan.own_folder, plan.leaf_folder))
+        status = keep_first(std::move(status), write_file(plan.own_folder + "/cgroup.subtree_control", "-memory"));
+    if (!plan.self_folder.empty() && exists(plan.self_folder))
+        status = keep_first(std::move(status), move_back(plan.self_folder, plan.own_folder));
+    return status;
+}
+
+} // namespace pinscope::run

@@ -1,0 +1,26 @@
+// SPDX-License-Identifier: Apache-2.0
+// SIGINT, SIGTERM and SIGHUP become something that a poll can wait for, so that every child and cgroup is taken away
+// before the program ends.
+#pragma once
+
+namespace pinscope::run {
+
+class Interruption {
+  public:
+    // Takes the three signals over for the life of the object. One a process.
+    Interruption();
+    ~Interruption();
+    Interruption(const Interruption&) = delete;
+    Interruption& operator=(const Interruption&) = delete;
+
+    // Readable once a signal has come.
+    int fd() const;
+
+    // The first signal that came; 0 where none has.
+    static int signal();
+
+    // The same, and forgets it, so that the next one can be waited for.
+    static int take();
+};
+
+} // namespace pinscope::run

@@ -1,0 +1,115 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "run/leaf_cgroup.h"
+
+#include "base/file.h"
+#include "base/text.h"
+
+#include <fmt/format.h>
+
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+
+namespace pinscope::run {
+namespace {
+
+bool memory_is_enabled_below(const std::string& folder) {
+    const auto text = read_file(folder + "/cgroup.subtree_control").value_or("");
+    const auto names = words(trim(text));
+    return std::find(names.begin(), names.end(), "memory") != names.end();
+}
+
+Status make_folder(const std::string& folder) {
+    if (::mkdir(folder.c_str(), 0755) != 0)
+        return fail(os_error("cannot make the cgroup", folder, errno));
+    return {};
+}
+
+// Processes of the cgroup that are neither this one nor the janitor; 0 stands for one outside the pid namespace.
+bool has_strangers(const std::string& folder, pid_t janitor) {
+    const auto text = read_file(folder + "/cgroup.procs").value_or("");
+    for (const auto line : split(trim(text), '\n')) {
+        const auto pid = parse_unsigned(line);
+        if (!pid || (*pid != static_cast<uint64_t>(::getpid()) && *pid != static_cast<uint64_t>(janitor)))
+            return true;
+    }
+    return false;
+}
+
+Status move_into(const std::string& folder, pid_t pid) {
+    return write_file(folder + "/cgroup.procs", fmt::format("{}", pid));
+}
+
+// Gives the memory controller to the children of a v2 cgroup, emptying it into plan.self_folder where that is needed.
+Status give_memory(const CleanUpPlan& plan, const Janitor& janitor, bool foreign) {
+    const std::string subtree = plan.own_folder + "/cgroup.subtree_control";
+    const auto given = write_file(subtree, "+memory");
+    if (given || given.error().number != EBUSY)
+        return given;
+    if (foreign)
+        return fail({"cannot make a cgroup below", plan.own_folder, "it holds processes", "", EBUSY});
+    if (has_strangers(plan.own_folder, janitor.pid()))
+        return fail({"cannot make a cgroup below", plan.own_folder, "it holds processes of others too",
+                     "start pinscope in a cgroup of its own", EBUSY});
+    if (auto made = make_folder(plan.self_folder); !made)
+        return made;
+    for (const pid_t pid : {janitor.pid(), ::getpid()})
+        if (auto moved = move_into(plan.self_folder, pid); !moved)
+            return moved;
+    return write_file(subtree, "+memory");
+}
+
+} // namespace
+
+CleanUpPlan plan_leaf(const std::optional<host::CgroupPlace>& own) {
+    CleanUpPlan plan;
+    if (!own)
+        return plan;
+    plan.cgroup_version = own->version;
+    plan.own_folder = own->folder;
+    plan.leaf_folder = fmt::format("{}/pinscope-{}", own->folder, ::getpid());
+    if (own->version == 2) {
+        plan.self_folder = plan.leaf_folder + "-self";
+        plan.disable_memory =
+            !memory_is_enabled_below(own->folder) || has_other_runs(own->folder, plan.leaf_folder);
+    }
+    return plan;
+}
+
+LeafCgroup LeafCgroup::make(const std::optional<host::CgroupPlace>& own, const CleanUpPlan& plan,
+                            const Janitor& janitor, bool foreign) {
+    LeafCgroup leaf;
+    leaf.place_ = own;
+    if (!own) {
+        leaf.shared_because_ = "no memory cgroup can be seen here";
+        return leaf;
+    }
+    Status status;
+    if (own->version == 2 && !memory_is_enabled_below(own->folder))
+        status = give_memory(plan, janitor, foreign);
+    if (status)
+        status = make_folder(plan.leaf_folder);
+    if (!status) {
+        leaf.shared_because_ = status.error().text();
+        if (foreign)
+            leaf.join_file_ = own->folder + "/cgroup.procs";
+        return leaf;
+    }
+    leaf.place_->folder = plan.leaf_folder;
+    leaf.place_->path = (own->path == "/" ? "" : own->path) + plan.leaf_folder.substr(plan.own_folder.size());
+    leaf.join_file_ = plan.leaf_folder + "/cgroup.procs";
+    return leaf;
+}
+
+Status LeafCgroup::set_limit(Limit limit) const {
+    if (is_shared())
+        return fail({"cannot set a memory limit", "", "there is no cgroup of its own for it", "", ENOENT});
+    const bool v1 = place_->version == 1;
+    const std::string file = place_->folder + (v1 ? "/memory.limit_in_bytes" : "/memory.max");
+    const std::string none = v1 ? "-1" : "max";
+    return write_file(file, limit.unlimited ? none : fmt::format("{}", limit.bytes));
+}
+
+} // namespace pinscope::run
