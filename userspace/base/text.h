@@ -2,6 +2,7 @@
 // Taking text apart, and making foreign text safe to print.
 #pragma once
 
+#include <concepts>
 #include <cstdint>
 #include <optional>
 #include <string>
@@ -27,6 +28,16 @@ std::optional<std::string_view> find_value(std::string_view text, std::string_vi
 
 // Control characters become \xNN, so that names chosen by others cannot write to the reader's terminal.
 std::string printable(std::string_view text);
+
+// What these return points into the text, which must not be a temporary.
+template <std::same_as<std::string> T>
+void trim(T&&) = delete;
+template <std::same_as<std::string> T>
+void split(T&&, char) = delete;
+template <std::same_as<std::string> T>
+void words(T&&) = delete;
+template <std::same_as<std::string> T>
+void find_value(T&&, std::string_view) = delete;
 
 // "a, b and c"
 std::string join_and(const std::vector<std::string>& parts);

@@ -145,8 +145,8 @@ Result<CgroupPlace> find_memory_cgroup(const Root& root, pid_t pid) {
         return fail({"cannot reach the memory cgroup", place->folder, "it is not there", "", ENOENT});
     if (place->version == 2) {
         // A hybrid host may mount cgroup2 without the memory controller.
-        const auto controllers = read_file(place->folder + "/cgroup.controllers");
-        const auto names = words(trim(controllers.value_or("")));
+        const auto controllers = read_file(place->folder + "/cgroup.controllers").value_or("");
+        const auto names = words(trim(controllers));
         if (std::find(names.begin(), names.end(), "memory") == names.end())
             return fail({"cannot find a memory cgroup", place->folder,
                          "the memory controller is not available in this cgroup", "", ENOENT});

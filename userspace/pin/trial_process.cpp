@@ -5,6 +5,7 @@
 #include "base/text.h"
 #include "pin/mechanism.h"
 
+#include <cap-ng.h>
 #include <fmt/format.h>
 
 #include <cstdio>
@@ -18,6 +19,15 @@ using run::set_text;
 using run::StopMessage;
 
 constexpr std::string_view cumulative_word = "cumulative";
+constexpr std::string_view raise_word = "raise";
+
+void raise_cap_ipc_lock() {
+    ::capng_get_caps_process();
+    if (::capng_have_capability(CAPNG_PERMITTED, CAP_IPC_LOCK) == 0)
+        return;
+    ::capng_update(CAPNG_ADD, CAPNG_EFFECTIVE, CAP_IPC_LOCK);
+    (void)::capng_apply(CAPNG_SELECT_CAPS); // the conditions read back will tell
+}
 
 class TrialProcess {
   public:
@@ -122,18 +132,22 @@ class TrialProcess {
 
 std::vector<std::string> to_arguments(const TrialTask& task) {
     return {task.mechanism, fmt::format("{}", task.size_bytes), fmt::format("{}", task.count),
-            std::string(task.cumulative ? cumulative_word : "")};
+            std::string(task.cumulative ? cumulative_word : ""),
+            std::string(task.raise_cap_ipc_lock ? raise_word : "")};
 }
 
 int run_trial_process(const std::vector<std::string>& arguments) {
-    const auto size = arguments.size() == 4 ? parse_unsigned(arguments[1]) : std::nullopt;
-    const auto count = arguments.size() == 4 ? parse_unsigned(arguments[2]) : std::nullopt;
-    const RegisteredMechanism* mechanism = arguments.size() == 4 ? find_mechanism(arguments[0]) : nullptr;
+    const bool complete = arguments.size() == to_arguments({}).size();
+    const auto size = complete ? parse_unsigned(arguments[1]) : std::nullopt;
+    const auto count = complete ? parse_unsigned(arguments[2]) : std::nullopt;
+    const RegisteredMechanism* mechanism = complete ? find_mechanism(arguments[0]) : nullptr;
     if (!size || !count || mechanism == nullptr) {
         std::fputs("pinscope: this verb is for pinscope's own use\n", stderr);
         return 2;
     }
-    const TrialTask task{arguments[0], *size, *count, arguments[3] == cumulative_word};
+    const TrialTask task{arguments[0], *size, *count, arguments[3] == cumulative_word, arguments[4] == raise_word};
+    if (task.raise_cap_ipc_lock)
+        raise_cap_ipc_lock();
     TrialProcess(*mechanism, task).run();
     return 0;
 }

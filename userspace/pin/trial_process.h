@@ -15,6 +15,9 @@ struct TrialTask {
     // Instead of `count` pins: as many as are granted, the size halved at each refusal down to a page, until together
     // they reach `count` times the size.
     bool cumulative = false;
+    // Make CAP_IPC_LOCK effective first, where it is permitted: the exec of a file with capabilities of its own keeps
+    // it permitted only (security/commoncap.c).
+    bool raise_cap_ipc_lock = false;
 };
 
 // The hidden verb of the trial process, and the task as its arguments.

@@ -166,8 +166,8 @@ Result<Trial> TrialRunner::run(const TrialRequest& request) const {
     command.itself = true;
     command.is_trial = true;
     command.arguments = {"pinscope", trial_verb};
-    for (auto& argument :
-         to_arguments({trial.mechanism, request.size_bytes, request.count, request.cumulative}))
+    for (auto& argument : to_arguments({trial.mechanism, request.size_bytes, request.count, request.cumulative,
+                                        request.conditions.cap_ipc_lock.value_or(false)}))
         command.arguments.push_back(std::move(argument));
     auto child = stage_.start(command, request.conditions);
     if (!child)

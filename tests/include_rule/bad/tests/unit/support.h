@@ -1,0 +1,2 @@
+// Copyright
+#include <nlohmann/json.hpp>

@@ -1,0 +1,3 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "model/trial.h"
+#include "run/stage.h"
