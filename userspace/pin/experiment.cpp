@@ -19,7 +19,8 @@ using std::chrono::milliseconds;
 
 // What an ended trial held at a shared budget is given back by deferred work (an RCU grace period for AF_XDP, a
 // workqueue for io_uring), so a refusal right after one is looked at again.
-constexpr int most_tries = 8;
+constexpr int most_tries = 6;
+constexpr int most_tries_in_bisection = 3; // where a refusal is the likelier answer
 constexpr milliseconds first_pause{10};
 
 bool may_raise_hard_limit(const HostFacts& host) {
@@ -121,10 +122,11 @@ std::optional<Trial> Experiment::try_trial(const TrialRequest& request) {
 }
 
 std::optional<Trial> Experiment::try_again_while_refused(const TrialRequest& request) {
+    const int tries_allowed = request.role == Role::sweep ? most_tries_in_bisection : most_tries;
     auto pause = first_pause;
     for (int tries = 1;; ++tries) {
         auto trial = try_trial(request);
-        if (!trial || trial->outcome != Outcome::denied || tries == most_tries ||
+        if (!trial || trial->outcome != Outcome::denied || tries == tries_allowed ||
             !has_shared_budget(request.mechanism->facts))
             return trial;
         findings_.trials.pop_back(); // superseded by the next

@@ -111,8 +111,8 @@ void note_death(const run::Exit& exit, const TrialRequest& request, Trial& trial
     }
 }
 
-// The last snapshot at which the memory was held, and the one before anything was asked for.
-void note_deltas(Trial& trial, const CgroupMemory& cgroup_at_end) {
+// Between the snapshot before anything was asked for and the last one at which the memory was held.
+void note_deltas(Trial& trial) {
     const Snapshot* before = nullptr;
     const Snapshot* held = nullptr;
     for (const auto& [point, snapshot] : trial.snapshots) {
@@ -121,12 +121,8 @@ void note_deltas(Trial& trial, const CgroupMemory& cgroup_at_end) {
         else if (point != StopPoint::freed)
             held = &snapshot;
     }
-    if (before == nullptr)
-        return;
-    if (held != nullptr)
+    if (before != nullptr && held != nullptr)
         trial.deltas = difference(*before, *held);
-    trial.cgroup_limit_hits = rise(cgroup_at_end.limit_hits, before->cgroup.limit_hits);
-    trial.cgroup_oom_kills = rise(cgroup_at_end.oom_kills, before->cgroup.oom_kills);
 }
 
 } // namespace
@@ -143,12 +139,16 @@ Deltas difference(const Snapshot& before, const Snapshot& after) {
     return deltas;
 }
 
+CgroupMemory TrialRunner::read_leaf_memory() const {
+    const auto& place = stage_.leaf().place();
+    return place ? host::read_cgroup_memory(*place) : CgroupMemory();
+}
+
 Snapshot TrialRunner::take_snapshot(pid_t pid) const {
     const host::Root root;
     Snapshot snapshot;
     snapshot.process = host::read_process_memory(root, pid);
-    if (const auto& place = stage_.leaf().place())
-        snapshot.cgroup = host::read_cgroup_memory(*place);
+    snapshot.cgroup = read_leaf_memory();
     snapshot.foll_pin_pages = host::read_foll_pin_pages(root);
     return snapshot;
 }
@@ -162,6 +162,7 @@ Result<Trial> TrialRunner::run(const TrialRequest& request) const {
     trial.free_bytes = request.mechanism->allowance();
 
     const auto began = MonotonicClock::now();
+    const CgroupMemory at_start = read_leaf_memory();
     run::Command command;
     command.itself = true;
     command.is_trial = true;
@@ -216,10 +217,10 @@ Result<Trial> TrialRunner::run(const TrialRequest& request) const {
         child->kill(SIGKILL);
         (void)child->wait();
     }
-    CgroupMemory at_end;
-    if (const auto& place = stage_.leaf().place())
-        at_end = host::read_cgroup_memory(*place);
-    note_deltas(trial, at_end);
+    const CgroupMemory at_end = read_leaf_memory();
+    trial.cgroup_limit_hits = rise(at_end.limit_hits, at_start.limit_hits);
+    trial.cgroup_oom_kills = rise(at_end.oom_kills, at_start.oom_kills);
+    note_deltas(trial);
     if (trial.outcome == Outcome::killed && trial.detail.empty())
         trial.detail = trial.cgroup_oom_kills.value_or(0) > 0 ? "killed by the OOM killer at its memory cgroup's limit"
                                                               : "killed, by whom is not known";

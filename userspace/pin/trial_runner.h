@@ -40,6 +40,7 @@ class TrialRunner {
     Result<Trial> run(const TrialRequest& request) const;
 
   private:
+    CgroupMemory read_leaf_memory() const;
     Snapshot take_snapshot(pid_t pid) const;
 
     const run::Stage& stage_;

@@ -35,7 +35,8 @@ void kill_all_in(const std::string& folder) {
 Status remove_leaf(const std::string& folder) {
     const auto deadline = steady_clock::now() + patience;
     for (;;) {
-        if (::rmdir(folder.c_str()) == 0 || errno == ENOENT)
+        // Asked first: on a read-only mount rmdir does not say that there is nothing.
+        if (!exists(folder) || ::rmdir(folder.c_str()) == 0)
             return {};
         const int error = errno;
         if (error != EBUSY || steady_clock::now() > deadline)

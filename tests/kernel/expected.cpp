@@ -1,0 +1,38 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "kernel/expected.h"
+
+#include <sys/utsname.h>
+
+#include <cstdio>
+
+namespace pinscope::test {
+
+KernelVersion this_kernel() {
+    utsname names{};
+    KernelVersion version;
+    if (::uname(&names) == 0)
+        (void)std::sscanf(names.release, "%d.%d", &version.major, &version.minor); // NOLINT(cert-err34-c)
+    return version;
+}
+
+std::set<std::string> expected_verdicts(std::string_view mechanism, const KernelVersion& kernel) {
+    // Charged until 5.10 (kernel/bpf/syscall.c bpf_map_charge_init), to the memory cgroup from 5.11 on.
+    if (mechanism == "bpf-map")
+        return {kernel.at_least(5, 11) ? "not_enforced" : "enforced"};
+    // fs/io_uring.c io_uring_create charged rings until 5.11; io_uring/memmap.c io_create_region does from 6.14 on, and
+    // not any more in 7.2.
+    if (mechanism == "io_uring-ring")
+        return {!kernel.at_least(5, 12) || (kernel.at_least(6, 14) && !kernel.at_least(7, 2)) ? "enforced"
+                                                                                             : "not_enforced"};
+    // No memfd_secret before 5.14, and until 6.5 only with secretmem.enable=1.
+    if (mechanism == "memfd-secret")
+        return {"enforced", "unsupported"};
+    if (mechanism == "vmsplice" || mechanism == "packet-ring")
+        return {"not_enforced"};
+    // Depends on the pool.
+    if (mechanism == "hugetlb")
+        return {"not_enforced", "unsupported"};
+    return {"enforced"};
+}
+
+} // namespace pinscope::test

@@ -1,0 +1,101 @@
+// SPDX-License-Identifier: Apache-2.0
+// The first answer: every mechanism has the verdict that this kernel's source says, on controls that hold.
+#include "base/bytes.h"
+#include "kernel/expected.h"
+#include "kernel/host_under_test.h"
+#include "support/numbers.h"
+#include "support/skip.h"
+
+#include <fmt/format.h>
+#include <gtest/gtest.h>
+
+#include <chrono>
+#include <regex>
+
+namespace pinscope {
+namespace {
+
+using test::PinRun;
+using test::pin_json;
+
+TEST(PinAnswer, EveryMechanismHasTheRightVerdictWithinFiveSeconds) {
+    if (!test::is_root())
+        SKIP_HERE("it takes root to try every mechanism");
+    const auto began = std::chrono::steady_clock::now();
+    const PinRun run = pin_json({});
+    const auto took = std::chrono::steady_clock::now() - began;
+    EXPECT_EQ(run.status, 0);
+    EXPECT_LT(std::chrono::duration<double>(took).count(), 5.0);
+
+    int judged = 0;
+    for (const auto& verdict : run.document.at("verdicts")) {
+        const auto mechanism = verdict.at("mechanism").get<std::string>();
+        const auto kind = verdict.at("verdict").get<std::string>();
+        EXPECT_EQ(test::expected_verdicts(mechanism, test::this_kernel()).count(kind), 1U)
+            << mechanism << " is " << kind << ": " << verdict.at("reason");
+        judged += kind == "enforced" || kind == "not_enforced" ? 1 : 0;
+    }
+    EXPECT_GE(judged, 12);
+    for (const auto& control : run.document.at("controls"))
+        EXPECT_EQ(control.at("state"), "holds") << control;
+    EXPECT_EQ(test::leftovers(), std::vector<std::string>());
+}
+
+TEST(PinAnswer, CudaComesFirstAndSaysWhatIsMissing) {
+    const auto run = test::run_pinscope({"pin", "--mechanism", "mlock"});
+    EXPECT_EQ(run.out.rfind("CUDA ", 0), 0U) << run.out;
+    const PinRun cuda = pin_json({"--mechanism", "cudaHostAlloc"});
+    EXPECT_EQ(cuda.status, 77);
+    EXPECT_EQ(cuda.verdict("cudaHostAlloc"), "unsupported");
+    EXPECT_NE(cuda.reason("cudaHostAlloc"), "");
+}
+
+TEST(PinAnswer, StatusFollowsWhatWasNamed) {
+    EXPECT_EQ(pin_json({"--mechanism", "mlock"}).status, 1);
+    EXPECT_EQ(pin_json({"--mechanism", "vmsplice"}).status, 0);
+    EXPECT_EQ(pin_json({"--mechanism", "vmsplice,mlock"}).status, 1);
+    EXPECT_EQ(pin_json({"--mechanism", "mlock", "--size", "4KiB"}).status, 77);
+}
+
+// The kernel's own counters agree with what was granted.
+TEST(PinAnswer, CountersShowWhatWasGranted) {
+    if (!test::is_root())
+        SKIP_HERE("it takes CAP_IPC_LOCK to be granted a pin over the limit");
+    const PinRun run = pin_json({"--mechanism", "mlock,mmap-locked,io_uring-buffers", "--size", "16MiB"});
+    EXPECT_EQ(run.trial("mlock", "with_cap").at("deltas").at("vm_lck_bytes"), 16_MiB);
+    EXPECT_EQ(run.trial("mlock", "with_cap").at("deltas").at("rss_anon_bytes"), 16_MiB);
+    EXPECT_EQ(run.trial("mlock", "with_cap").at("charged_bytes"), 16_MiB);
+    EXPECT_EQ(run.trial("mmap-locked", "with_cap").at("deltas").at("vm_lck_bytes"), 16_MiB);
+    // pinned_vm is left alone from 7.2 on.
+    const auto pinned = run.trial("io_uring-buffers", "with_cap").at("deltas").at("vm_pin_bytes");
+    EXPECT_EQ(pinned, test::this_kernel().at_least(7, 0) ? pinned : nlohmann::json(16_MiB));
+    EXPECT_EQ(run.trial("mlock", "over").at("deltas").at("vm_lck_bytes"), 0);
+}
+
+TEST(PinAnswer, TheCgroupIsChargedForLockedMemoryAndNotForPacketRings) {
+    if (!test::is_root() || !test::own_cgroup())
+        SKIP_HERE("it takes root and a memory cgroup");
+    const PinRun run = pin_json({"--mechanism", "mlock,packet-ring", "--size", "16MiB"});
+    const auto locked = run.trial("mlock", "with_cap").at("deltas").at("cgroup_bytes").get<int64_t>();
+    EXPECT_GE(locked, static_cast<int64_t>(15_MiB));
+    const auto ring = run.trial("packet-ring", "over").at("deltas").at("cgroup_bytes").get<int64_t>();
+    EXPECT_LT(ring, static_cast<int64_t>(2_MiB));
+}
+
+TEST(PinAnswer, TextAndJsonOfOneKindOfRunHaveTheSameVerdicts) {
+    const PinRun json = pin_json({"--mechanism", "mlock,vmsplice"});
+    const auto text = test::run_pinscope({"pin", "--mechanism", "mlock,vmsplice"});
+    for (const auto& verdict : json.document.at("verdicts"))
+        EXPECT_NE(text.out.find(verdict.at("reason").get<std::string>()), std::string::npos) << text.out;
+    EXPECT_EQ(text.out.find('\x1b'), std::string::npos) << "colours in a pipe";
+}
+
+// Every value of the document is in the text of --verbose, in its own words.
+TEST(PinAnswer, VerboseShowsEveryTrial) {
+    const auto text = test::run_pinscope({"pin", "--mechanism", "mlock", "--verbose"});
+    for (const char* word : {"trials[0]", "size_bytes", "vm_lck_bytes", "memlock_soft_bytes", "foll_pin_pages", "snapshots[0]"})
+        EXPECT_NE(text.out.find(word), std::string::npos) << word;
+}
+
+} // namespace
+} // namespace pinscope

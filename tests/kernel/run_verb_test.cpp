@@ -1,0 +1,106 @@
+// SPDX-License-Identifier: Apache-2.0
+// pinscope run: arguments, conditions and status pass through as they are.
+#include "base/bytes.h"
+#include "base/text.h"
+#include "kernel/host_under_test.h"
+#include "support/skip.h"
+
+#include <fmt/format.h>
+#include <gtest/gtest.h>
+
+#include <csignal>
+#include <unistd.h>
+
+namespace pinscope {
+namespace {
+
+using test::run_pinscope;
+using test::this_program;
+
+TEST(RunVerb, ArgumentsReachTheCommandByteForByte) {
+    const auto run =
+        run_pinscope({"run", "--", this_program(), "echo-bytes", "[a,b]", "", "--", "--help", "{x}", "a b", "\xff\n"});
+    EXPECT_EQ(run.status, 0);
+    constexpr std::string_view expected("[a,b]\0\0--\0--help\0{x}\0a b\0\xff\n\0", 28);
+    EXPECT_EQ(run.out, expected);
+    EXPECT_EQ(run.err, "");
+}
+
+TEST(RunVerb, StatusPassesThrough) {
+    EXPECT_EQ(run_pinscope({"run", "--", this_program(), "exit", "0"}).status, 0);
+    EXPECT_EQ(run_pinscope({"run", "--", this_program(), "exit", "7"}).status, 7);
+    EXPECT_EQ(run_pinscope({"run", "--", this_program(), "die", "9"}).status, 137);
+    EXPECT_EQ(run_pinscope({"run", "--", "/no/such/command"}).status, 127);
+    EXPECT_EQ(run_pinscope({"run", "--", "/etc"}).status, 126);
+    const auto late = run_pinscope({"run", "--timeout", "100ms", "--", this_program(), "sleep"});
+    EXPECT_EQ(late.status, 124);
+    EXPECT_NE(late.err.find("100 ms"), std::string::npos);
+    EXPECT_EQ(test::leftovers(), std::vector<std::string>());
+}
+
+TEST(RunVerb, InputPassesThrough) {
+    test::ProgramOptions options;
+    options.input = "some bytes";
+    const auto run = run_pinscope({"run", "--", "cat"}, options);
+    EXPECT_EQ(run.out, "some bytes");
+}
+
+TEST(RunVerb, ConditionsHoldInTheCommand) {
+    const auto limits = run_pinscope({"run", "--memlock", "4MiB", "--", this_program(), "status", "limits"});
+    EXPECT_EQ(words(*find_value(limits.out, "Max locked memory")),
+              (std::vector<std::string_view>{"4194304", "4194304", "bytes"}));
+    constexpr uint64_t ipc_lock = 1U << 14U;
+    const auto capability = [&](const char* option) {
+        const auto status = run_pinscope({"run", option, "--", this_program(), "status", "status"});
+        return std::stoull(std::string(find_value(status.out, "CapEff").value_or("0")), nullptr, 16) & ipc_lock;
+    };
+    EXPECT_EQ(capability("--without-cap"), 0U);
+    if (test::is_root()) {
+        EXPECT_EQ(capability("--with-cap"), ipc_lock);
+    }
+}
+
+TEST(RunVerb, MemoryMaxKillsTheCommandAndNotUs) {
+    if (!test::is_root() || !test::own_cgroup())
+        SKIP_HERE("it takes root and a memory cgroup to set a limit");
+    EXPECT_EQ(run_pinscope({"run", "--memory-max", "64MiB", "--", this_program(), "fill", "16"}).status, 0);
+    EXPECT_EQ(run_pinscope({"run", "--memory-max", "32MiB", "--", this_program(), "fill", "200"}).status, 137);
+    EXPECT_EQ(test::leftovers(), std::vector<std::string>());
+}
+
+TEST(RunVerb, MemoryMaxThatCannotBeSetIsSaid) {
+    test::ProgramOptions options;
+    options.before_exec = [] { return !test::is_root() || test::become_nobody(); };
+    const auto run = run_pinscope({"run", "--memory-max", "64MiB", "--", "true"}, options);
+    EXPECT_EQ(run.status, 77);
+    EXPECT_NE(run.err.find("--memory-max"), std::string::npos) << run.err;
+}
+
+TEST(RunVerb, WhatTheCommandStartedEndsWithIt) {
+    const auto run = run_pinscope({"run", "--", this_program(), "leave-child"});
+    EXPECT_EQ(run.status, 0);
+    const auto pid = parse_unsigned(trim(run.out));
+    ASSERT_TRUE(pid) << run.out;
+    EXPECT_NE(::kill(static_cast<pid_t>(*pid), 0), 0) << "the grandchild still runs";
+}
+
+TEST(RunVerb, SignalsPassOnAndTheCommandDecides) {
+    test::RunningProgram pinscope({test::pinscope_program(), "run", "--", this_program(), "sleep"});
+    ASSERT_TRUE(pinscope.wait_for_error_text("sleeping"));
+    pinscope.send(SIGTERM);
+    EXPECT_EQ(pinscope.finish().status, 128 + SIGTERM);
+    EXPECT_EQ(test::leftovers(), std::vector<std::string>());
+}
+
+TEST(RunVerb, KilledPinscopeTakesTheCommandAlong) {
+    test::RunningProgram pinscope({test::pinscope_program(), "run", "--", this_program(), "sleep"});
+    ASSERT_TRUE(pinscope.wait_for_error_text("sleeping"));
+    pinscope.send(SIGKILL);
+    // Standard error stays open as long as the command lives.
+    EXPECT_EQ(pinscope.finish().status, 128 + SIGKILL);
+    ::usleep(200000);
+    EXPECT_EQ(test::leftovers(), std::vector<std::string>());
+}
+
+} // namespace
+} // namespace pinscope
