@@ -10,14 +10,17 @@ namespace {
 
 // Why no CUDA mechanism is judged.
 std::string why_no_cuda(const HostFacts& host) {
+    const auto& library = host.cuda_library;
+    const std::string found = library.detail.empty() ? "" : fmt::format(" ({})", library.detail);
+    if (library.usable)
+        return fmt::format("this version of pinscope has no CUDA trials yet{}", found);
     if (host.nvidia.driver_version)
-        return fmt::format("NVIDIA driver {} is loaded, but this version of pinscope has no CUDA trials yet",
-                           *host.nvidia.driver_version);
+        return fmt::format("NVIDIA driver {} is loaded, but CUDA cannot be used{}", *host.nvidia.driver_version, found);
     if (host.nvidia.wsl)
-        return "this is WSL2 (/dev/dxg), and this version of pinscope has no CUDA trials yet";
+        return fmt::format("this is WSL2 (/dev/dxg), and CUDA cannot be used{}", found);
     if (host.nvidia.device_present)
-        return "/dev/nvidiactl is here, but /proc/driver/nvidia/version cannot be read";
-    return "there is no NVIDIA driver here: no /proc/driver/nvidia/version, no /dev/nvidiactl";
+        return fmt::format("/dev/nvidiactl is here, but CUDA cannot be used{}", found);
+    return fmt::format("there is no NVIDIA driver here{}", found);
 }
 
 std::vector<std::string> names_of(const std::vector<Verdict>& verdicts, VerdictKind kind) {

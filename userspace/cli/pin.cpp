@@ -10,6 +10,7 @@
 #include "cli/terminal.h"
 #include "cli/verbs.h"
 #include "host/facts.h"
+#include "pin/cuda_check.h"
 #include "pin/experiment.h"
 #include "report/json_text.h"
 #include "report/pin_json.h"
@@ -84,16 +85,20 @@ Result<PinFindings> carry_out(const pin::PinPlan& plan, const host::Host& host, 
         hold(trial, point, pid, folder, interruption);
     };
     const pin::TrialRunner runner(*stage, interruption, settings);
+    progress.show("CUDA driver", 0, plan.entries.size() + 1);
+    const auto cuda_library = pin::check_cuda(*stage, interruption, pin::find_pinscope_cuda());
     auto findings = pin::Experiment(plan, *stage, runner).run([&](std::string_view name, size_t done, size_t of) {
         progress.show(name, done, of);
     });
     const auto down = stage->take_down();
     if (findings && !down)
         return fail(down.error());
-    if (!findings)
+    if (!findings) {
         findings.error().number = run::Interruption::signal() != 0 ? run::Interruption::signal() : EIO;
-    else
-        findings->cuda_named = request.cuda_mechanisms;
+        return findings;
+    }
+    findings->host.cuda_library = cuda_library;
+    findings->cuda_named = request.cuda_mechanisms;
     return findings;
 }
 

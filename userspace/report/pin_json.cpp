@@ -57,6 +57,9 @@ ordered_json host_json(const HostFacts& host) {
     out["perf_event_paranoid"] = or_null(host.perf_event_paranoid);
     out["perf_free_bytes"] = or_null(host.perf_free_bytes);
     out["nvidia_driver"] = or_null(host.nvidia.driver_version);
+    out["cuda_library"] = {{"usable", host.cuda_library.answered ? ordered_json(host.cuda_library.usable)
+                                                                 : ordered_json(nullptr)},
+                           {"detail", text_or_null(host.cuda_library.detail)}};
     return out;
 }
 

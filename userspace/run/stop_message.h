@@ -21,6 +21,9 @@
 
 namespace pinscope::run {
 
+// What pinscope-cuda is started with to say, in one message, whether the CUDA driver can be used.
+inline constexpr std::string_view cuda_check_verb = "__check";
+
 enum class StepResult : uint8_t {
     ok,
     refused,     // the request was answered with an error

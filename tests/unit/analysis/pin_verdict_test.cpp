@@ -335,8 +335,12 @@ TEST(Cuda, UnsupportedNamesTheMissingDriver) {
     findings.cuda_named = {"cudaHostAlloc"};
     EXPECT_VERDICT(findings, unsupported, "no NVIDIA driver here");
     EXPECT_NE(answer_pin(findings).cuda_line.find("not judged"), std::string::npos);
+    findings.host.cuda_library = {true, false, "cuInit answers 100"};
+    EXPECT_VERDICT(findings, unsupported, "cuInit answers 100");
     findings.host.nvidia.driver_version = "560.35.03";
     EXPECT_VERDICT(findings, unsupported, "560.35.03");
+    findings.host.cuda_library = {true, true, "CUDA 12.6, 2 device(s)"};
+    EXPECT_VERDICT(findings, unsupported, "no CUDA trials yet");
 }
 
 TEST(Answer, IsTheSameForTheSameFindings) {

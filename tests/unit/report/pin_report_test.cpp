@@ -35,6 +35,7 @@ PinFindings full_findings() {
     host.overcommit_memory = 1;
     host.perf_event_paranoid = -1;
     host.perf_free_bytes = 1032_KiB;
+    host.cuda_library = {true, false, "libcuda.so.1: not found"};
     host.missing = {{"the 3rd thing", "because of 17", "what 19 would"}};
     findings.question = {Limit::of(8_MiB), false, 17_MiB, 4711, true};
     findings.leaf_folder = "/sys/fs/cgroup/a/pinscope-77";
