@@ -6,8 +6,8 @@
 
 namespace pinscope::cuda {
 
-// `ok` with what was found as its detail; `unsupported` with the call that failed, its error, and the reason. Calls
-// into a library of others, which may hang or crash: done in a process of its own.
+// `ok` with what was found as its detail; `unsupported` with the call that failed, its error, and the reason.
+// Calls into a library of others, which may hang or crash: done in a process of its own.
 run::StopMessage check_driver();
 
 } // namespace pinscope::cuda

@@ -32,7 +32,8 @@ TEST_P(CleanExitTest, NothingRemains) {
     const auto [point, signal] = GetParam();
     rlimit before{};
     ::getrlimit(RLIMIT_MEMLOCK, &before);
-    test::RunningProgram pinscope({test::pinscope_program(), "pin", "--mechanism", "vmsplice", "--hold-at", point});
+    test::RunningProgram pinscope(
+        {test::pinscope_program(), "pin", "--mechanism", "vmsplice", "--hold-at", point});
     // The controls are held first, until one gets as far as this stop point.
     ASSERT_TRUE(pinscope.wait_for_error_text(std::string("is held at '") + point + "'"));
     EXPECT_FALSE(test::leftovers().empty()) << "the check sees nothing while it runs";
@@ -48,10 +49,12 @@ TEST_P(CleanExitTest, NothingRemains) {
 }
 
 INSTANTIATE_TEST_SUITE_P(AtEachStop, CleanExitTest,
-                         testing::Combine(testing::Values("initialised", "allocated", "touched", "verified", "freed"),
+                         testing::Combine(testing::Values("initialised", "allocated", "touched", "verified",
+                                                          "freed"),
                                           testing::Values(SIGINT, SIGTERM, SIGHUP, SIGKILL)),
                          [](const auto& test_info) {
-                             return std::string(std::get<0>(test_info.param)) + "Signal" + std::to_string(std::get<1>(test_info.param));
+                             return std::string(std::get<0>(test_info.param)) + "Signal" +
+                                    std::to_string(std::get<1>(test_info.param));
                          });
 
 TEST(CleanExit, AfterSuccess) {

@@ -19,8 +19,8 @@ struct KernelVersion {
 
 KernelVersion this_kernel();
 
-// The verdicts that may be given for the mechanism, as root without CAP_IPC_LOCK over the limit. More than one where
-// the version alone does not decide: what the host lacks is unsupported.
+// The verdicts that may be given for the mechanism, as root without CAP_IPC_LOCK over the limit. More than
+// one where the version alone does not decide: what the host lacks is unsupported.
 std::set<std::string> expected_verdicts(std::string_view mechanism, const KernelVersion& kernel);
 
 } // namespace pinscope::test

@@ -13,19 +13,20 @@
 #include <sched.h>
 #include <sys/prctl.h>
 #include <sys/resource.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
 #include <algorithm>
+#include <cstdlib>
 
 namespace pinscope::test {
 namespace {
 
 constexpr unsigned nobody = 65534;
 
-// The last element of an array whose members have these values; null where there is none. Last, because the trials of
-// the controls come first.
-nlohmann::json find_where(const nlohmann::json& array, std::initializer_list<std::pair<const char*, std::string_view>> wanted) {
+// The last element of an array whose members have these values; null where there is none. Last, because the
+// trials of the controls come first.
+nlohmann::json find_where(const nlohmann::json& array,
+                          std::initializer_list<std::pair<const char*, std::string_view>> wanted) {
     nlohmann::json found;
     for (const auto& element : array) {
         const bool fits = std::all_of(wanted.begin(), wanted.end(), [&](const auto& pair) {
@@ -43,7 +44,9 @@ std::string text_of(const nlohmann::json& element, const char* key) {
 
 } // namespace
 
-bool is_root() { return ::geteuid() == 0; }
+bool is_root() {
+    return ::geteuid() == 0;
+}
 
 std::string this_program() {
     std::string path(4096, '\0');
@@ -72,6 +75,15 @@ nlohmann::json PinRun::trial(std::string_view mechanism, std::string_view role) 
     return find_where(document.at("trials"), {{"mechanism", mechanism}, {"role", role}});
 }
 
+nlohmann::json PinRun::granted_contrast(std::string_view mechanism) const {
+    for (const char* role : {"limit_lifted", "with_cap"}) {
+        auto found = trial(mechanism, role);
+        if (!found.is_null() && found.at("outcome") == "granted")
+            return found;
+    }
+    return nullptr;
+}
+
 PinRun pin_json(std::vector<std::string> arguments, const ProgramOptions& options) {
     arguments.insert(arguments.begin(), {"pin", "--json"});
     const Outcome outcome = run_pinscope(std::move(arguments), options);
@@ -81,24 +93,17 @@ PinRun pin_json(std::vector<std::string> arguments, const ProgramOptions& option
     run.document = nlohmann::json::parse(outcome.out, nullptr, false);
     EXPECT_FALSE(run.document.is_discarded()) << outcome.out << outcome.err;
     if (run.document.is_discarded())
-        run.document = {{"verdicts", nlohmann::json::array()}, {"controls", nlohmann::json::array()},
-                        {"trials", nlohmann::json::array()}, {"missing", nlohmann::json::array()}};
+        run.document = {{"verdicts", nlohmann::json::array()},
+                        {"controls", nlohmann::json::array()},
+                        {"trials", nlohmann::json::array()},
+                        {"missing", nlohmann::json::array()}};
     else
         EXPECT_EQ(check_schema(run.document, "pin-1.schema.json"), "");
     return run;
 }
 
-std::optional<host::CgroupPlace> own_cgroup() {
-    const auto place = host::find_memory_cgroup(host::Root{}, 0);
-    return place ? std::optional(*place) : std::nullopt;
-}
-
 std::vector<std::string> leftovers() {
-    std::vector<std::string> found;
-    if (const auto place = own_cgroup())
-        for (const auto& name : list_folder(place->folder).value_or(std::vector<std::string>()))
-            if (name.rfind("pinscope-", 0) == 0)
-                found.push_back("cgroup " + name);
+    std::vector<std::string> found = leftover_cgroups();
     const std::string program = pinscope_program();
     for (const auto& pid : list_folder("/proc").value_or(std::vector<std::string>())) {
         if (!parse_unsigned(pid))
@@ -111,43 +116,16 @@ std::vector<std::string> leftovers() {
     return found;
 }
 
-LimitedCgroup::LimitedCgroup(uint64_t limit_bytes) {
-    const auto own = own_cgroup();
-    if (!own) {
-        why_not_ = "no memory cgroup can be seen";
-        return;
-    }
-    host::CgroupPlace place = *own;
-    place.folder += fmt::format("/test-{}", ::getpid());
-    if (own->version == 2)
-        (void)write_file(own->folder + "/cgroup.subtree_control", "+memory");
-    const std::string limit_file = place.folder + (own->version == 1 ? "/memory.limit_in_bytes" : "/memory.max");
-    if (::mkdir(place.folder.c_str(), 0755) != 0 || !exists(limit_file)) {
-        why_not_ = "no memory cgroup can be made below " + own->folder;
-        ::rmdir(place.folder.c_str());
-        return;
-    }
-    if (const auto set = write_file(limit_file, fmt::format("{}", limit_bytes)); !set) {
-        why_not_ = set.error().text();
-        return;
-    }
-    place_ = place;
+double time_factor() {
+    const char* factor = std::getenv("PINSCOPE_TIME_FACTOR"); // NOLINT(concurrency-mt-unsafe)
+    return factor != nullptr ? std::strtod(factor, nullptr) : 1.0;
 }
-
-LimitedCgroup::~LimitedCgroup() {
-    if (!place_)
-        return;
-    for (int tries = 0; tries < 100 && ::rmdir(place_->folder.c_str()) != 0; ++tries)
-        ::usleep(10000);
-}
-
-bool LimitedCgroup::enter() const { return write_file(place_->folder + "/cgroup.procs", "0").has_value(); }
 
 bool drop_capabilities(const std::vector<unsigned>& capabilities) {
     ::capng_setpid(static_cast<int>(::getpid()));
     ::capng_get_caps_process();
-    constexpr auto all_sets = static_cast<capng_type_t>(CAPNG_EFFECTIVE | CAPNG_PERMITTED | CAPNG_INHERITABLE |
-                                                        CAPNG_BOUNDING_SET | CAPNG_AMBIENT);
+    constexpr auto all_sets = static_cast<capng_type_t>(
+        CAPNG_EFFECTIVE | CAPNG_PERMITTED | CAPNG_INHERITABLE | CAPNG_BOUNDING_SET | CAPNG_AMBIENT);
     for (const unsigned capability : capabilities)
         ::capng_update(CAPNG_DROP, all_sets, capability);
     return ::capng_apply(CAPNG_SELECT_ALL) == 0;

@@ -2,7 +2,7 @@
 // What the tests need to know of the host, and what they make on it.
 #pragma once
 
-#include "host/cgroup.h"
+#include "kernel/test_cgroups.h"
 #include "support/program.h"
 
 #include <nlohmann/json.hpp>
@@ -19,7 +19,8 @@ bool is_root();
 // This very executable, whose small commands main.cpp lists.
 std::string this_program();
 
-// `pinscope pin --json ARGUMENTS…`, parsed and checked against its schema. A test fails where that is not what came.
+// `pinscope pin --json ARGUMENTS…`, parsed and checked against its schema. A test fails where that is not
+// what came.
 struct PinRun {
     int status = -1;
     nlohmann::json document;
@@ -33,34 +34,18 @@ struct PinRun {
     std::string control_reason(std::string_view name, std::string_view mechanism = "mlock") const;
     // The last trial of that role, so not the control's; null where there is none.
     nlohmann::json trial(std::string_view mechanism, std::string_view role) const;
+    // The one that was granted because the limit was lifted or the capability added; null where there is
+    // none.
+    nlohmann::json granted_contrast(std::string_view mechanism) const;
 };
 
 PinRun pin_json(std::vector<std::string> arguments, const ProgramOptions& options = {});
 
-// The memory cgroup of the tests themselves; nothing where there is none to be seen.
-std::optional<host::CgroupPlace> own_cgroup();
-
-// What runs of pinscope have left: cgroups below ours, and processes by their name.
+// What runs of pinscope have left: cgroups, v2 controllers, and processes.
 std::vector<std::string> leftovers();
 
-// A memory cgroup below the tests' own, with a limit; gone with the object. `place` has no value where none can be
-// made.
-class LimitedCgroup {
-  public:
-    explicit LimitedCgroup(uint64_t limit_bytes);
-    ~LimitedCgroup();
-    LimitedCgroup(const LimitedCgroup&) = delete;
-    LimitedCgroup& operator=(const LimitedCgroup&) = delete;
-
-    const std::optional<host::CgroupPlace>& place() const { return place_; }
-    const std::string& why_not() const { return why_not_; }
-    // Moves the calling process in: for ProgramOptions::before_exec.
-    bool enter() const;
-
-  private:
-    std::optional<host::CgroupPlace> place_;
-    std::string why_not_;
-};
+// Bounds on time are multiplied by this: $PINSCOPE_TIME_FACTOR, for emulated processors; 1 by default.
+double time_factor();
 
 // For ProgramOptions::before_exec: each says whether it worked.
 bool drop_capabilities(const std::vector<unsigned>& capabilities); // from all sets, the bounding one too

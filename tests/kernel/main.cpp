@@ -1,12 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 // The tests, and the small commands that they have pinscope run: a guest has no other programs.
+#include "kernel/test_cgroups.h"
+
 #include <gtest/gtest.h>
+
+#include <unistd.h>
 
 #include <csignal>
 #include <cstdio>
 #include <cstdlib>
 #include <string>
-#include <unistd.h>
 
 namespace {
 
@@ -40,7 +43,7 @@ int run_small_command(const std::string& name, int argc, char** argv) {
             std::putchar(c);
         return 0;
     }
-    if (name == "fill") { // touches so many MiB
+    if (name == "fill") {                                                    // touches so many MiB
         const size_t bytes = static_cast<size_t>(std::atol(argv[0])) << 20U; // NOLINT(cert-err34-c)
         auto* memory = static_cast<volatile char*>(std::malloc(bytes));
         for (size_t at = 0; at < bytes; at += 4096)
@@ -59,5 +62,6 @@ int main(int argc, char** argv) {
             return status;
     }
     testing::InitGoogleTest(&argc, argv);
+    pinscope::test::arrange_cgroups_for_all_tests();
     return RUN_ALL_TESTS();
 }

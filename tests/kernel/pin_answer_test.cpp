@@ -3,20 +3,18 @@
 #include "base/bytes.h"
 #include "kernel/expected.h"
 #include "kernel/host_under_test.h"
-#include "support/numbers.h"
 #include "support/skip.h"
 
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 
 #include <chrono>
-#include <regex>
 
 namespace pinscope {
 namespace {
 
-using test::PinRun;
 using test::pin_json;
+using test::PinRun;
 
 TEST(PinAnswer, EveryMechanismHasTheRightVerdictWithinFiveSeconds) {
     if (!test::is_root())
@@ -25,7 +23,7 @@ TEST(PinAnswer, EveryMechanismHasTheRightVerdictWithinFiveSeconds) {
     const PinRun run = pin_json({});
     const auto took = std::chrono::steady_clock::now() - began;
     EXPECT_EQ(run.status, 0);
-    EXPECT_LT(std::chrono::duration<double>(took).count(), 5.0);
+    EXPECT_LT(std::chrono::duration<double>(took).count(), 5.0 * test::time_factor());
 
     int judged = 0;
     for (const auto& verdict : run.document.at("verdicts")) {
@@ -62,12 +60,16 @@ TEST(PinAnswer, CountersShowWhatWasGranted) {
     if (!test::is_root())
         SKIP_HERE("it takes CAP_IPC_LOCK to be granted a pin over the limit");
     const PinRun run = pin_json({"--mechanism", "mlock,mmap-locked,io_uring-buffers", "--size", "16MiB"});
-    EXPECT_EQ(run.trial("mlock", "with_cap").at("deltas").at("vm_lck_bytes"), 16_MiB);
-    EXPECT_EQ(run.trial("mlock", "with_cap").at("deltas").at("rss_anon_bytes"), 16_MiB);
-    EXPECT_EQ(run.trial("mlock", "with_cap").at("charged_bytes"), 16_MiB);
-    EXPECT_EQ(run.trial("mmap-locked", "with_cap").at("deltas").at("vm_lck_bytes"), 16_MiB);
+    EXPECT_EQ(run.granted_contrast("mlock").at("deltas").at("vm_lck_bytes"), 16_MiB);
+    // Until 6.2 a task keeps up to 64 pages of its resident set to itself (mm/memory.c
+    // TASK_RSS_EVENTS_THRESH); later a percpu counter is read without its parts.
+    const auto resident = run.granted_contrast("mlock").at("deltas").at("rss_anon_bytes").get<uint64_t>();
+    EXPECT_LE(resident, 16_MiB + 256_KiB);
+    EXPECT_GE(resident, 16_MiB - 256_KiB);
+    EXPECT_EQ(run.granted_contrast("mlock").at("charged_bytes"), 16_MiB);
+    EXPECT_EQ(run.granted_contrast("mmap-locked").at("deltas").at("vm_lck_bytes"), 16_MiB);
     // pinned_vm is left alone from 7.2 on.
-    const auto pinned = run.trial("io_uring-buffers", "with_cap").at("deltas").at("vm_pin_bytes");
+    const auto pinned = run.granted_contrast("io_uring-buffers").at("deltas").at("vm_pin_bytes");
     EXPECT_EQ(pinned, test::this_kernel().at_least(7, 0) ? pinned : nlohmann::json(16_MiB));
     EXPECT_EQ(run.trial("mlock", "over").at("deltas").at("vm_lck_bytes"), 0);
 }
@@ -76,7 +78,7 @@ TEST(PinAnswer, TheCgroupIsChargedForLockedMemoryAndNotForPacketRings) {
     if (!test::is_root() || !test::own_cgroup())
         SKIP_HERE("it takes root and a memory cgroup");
     const PinRun run = pin_json({"--mechanism", "mlock,packet-ring", "--size", "16MiB"});
-    const auto locked = run.trial("mlock", "with_cap").at("deltas").at("cgroup_bytes").get<int64_t>();
+    const auto locked = run.granted_contrast("mlock").at("deltas").at("cgroup_bytes").get<int64_t>();
     EXPECT_GE(locked, static_cast<int64_t>(15_MiB));
     const auto ring = run.trial("packet-ring", "over").at("deltas").at("cgroup_bytes").get<int64_t>();
     EXPECT_LT(ring, static_cast<int64_t>(2_MiB));
@@ -93,7 +95,8 @@ TEST(PinAnswer, TextAndJsonOfOneKindOfRunHaveTheSameVerdicts) {
 // Every value of the document is in the text of --verbose, in its own words.
 TEST(PinAnswer, VerboseShowsEveryTrial) {
     const auto text = test::run_pinscope({"pin", "--mechanism", "mlock", "--verbose"});
-    for (const char* word : {"trials[0]", "size_bytes", "vm_lck_bytes", "memlock_soft_bytes", "foll_pin_pages", "snapshots[0]"})
+    for (const char* word :
+         {"trials[0]", "size_bytes", "vm_lck_bytes", "memlock_soft_bytes", "foll_pin_pages", "snapshots[0]"})
         EXPECT_NE(text.out.find(word), std::string::npos) << word;
 }
 

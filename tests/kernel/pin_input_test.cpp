@@ -27,20 +27,25 @@ TEST_P(BadInputTest, OneClearLine) {
 
 INSTANTIATE_TEST_SUITE_P(
     Pin, BadInputTest,
-    testing::Values(BadInput{{"pin", "--mechanism", "mlok"}, "'mlok'"}, BadInput{{"pin", "--size", "1.5Q"}, "'Q' is no unit"},
-                    BadInput{{"pin", "--size", "0"}, "--size 0"}, BadInput{{"pin", "--size", "4000TiB"}, "available"},
-                    BadInput{{"pin", "--mechanism", "mlock", "--size", "1TiB", "--count", "1024"}, "1024 times"},
-                    BadInput{{"pin", "--with-cap", "--without-cap"}, "contradict"},
-                    BadInput{{"pin", "--sweep", "--count", "2"}, "--sweep and --count"},
-                    BadInput{{"pin", "--like", "4000000"}, "4000000"}, BadInput{{"pin", "--like", "0"}, "--like '0'"},
-                    BadInput{{"pin", "--nonsense"}, "--nonsense"}, BadInput{{"pin", "--", "true"}, "runs no command"},
-                    BadInput{{"pni"}, "'pni'"}, BadInput{{}, "no verb"}, BadInput{{"run"}, "no command"},
-                    BadInput{{"run", "--memlock", "x", "--", "true"}, "'x'"}, BadInput{{"completion", "tcsh"}, "bash"}),
+    testing::Values(
+        BadInput{{"pin", "--mechanism", "mlok"}, "'mlok'"},
+        BadInput{{"pin", "--size", "1.5Q"}, "'Q' is no unit"}, BadInput{{"pin", "--size", "0"}, "--size 0"},
+        BadInput{{"pin", "--size", "4000TiB"}, "available"},
+        BadInput{{"pin", "--mechanism", "mlock", "--size", "1TiB", "--count", "1024"}, "1024 times"},
+        BadInput{{"pin", "--with-cap", "--without-cap"}, "contradict"},
+        BadInput{{"pin", "--sweep", "--count", "2"}, "--sweep and --count"},
+        BadInput{{"pin", "--like", "4000000"}, "4000000"}, BadInput{{"pin", "--like", "0"}, "--like '0'"},
+        BadInput{{"pin", "--nonsense"}, "--nonsense"}, BadInput{{"pin", "--", "true"}, "runs no command"},
+        BadInput{{"pni"}, "'pni'"}, BadInput{{}, "no verb"}, BadInput{{"run"}, "no command"},
+        BadInput{{"run", "--memlock", "x", "--", "true"}, "'x'"}, BadInput{{"completion", "tcsh"}, "bash"}),
     [](const auto& test_info) { return "Case" + std::to_string(test_info.index); });
 
 TEST(PinInput, HelpAndVersionAnswer) {
-    for (const std::vector<std::string>& arguments :
-         {std::vector<std::string>{"--help"}, {"--version"}, {"pin", "--help"}, {"run", "--help"}, {"completion", "--help"}}) {
+    for (const std::vector<std::string>& arguments : {std::vector<std::string>{"--help"},
+                                                      {"--version"},
+                                                      {"pin", "--help"},
+                                                      {"run", "--help"},
+                                                      {"completion", "--help"}}) {
         const auto run = test::run_pinscope(arguments);
         EXPECT_EQ(run.status, 0);
         EXPECT_NE(run.out, "");
@@ -49,7 +54,8 @@ TEST(PinInput, HelpAndVersionAnswer) {
 }
 
 TEST(PinInput, AnAnswerThatCannotBeWrittenIsAFailure) {
-    const auto run = test::run_program({"/bin/sh", "-c", test::pinscope_program() + " pin --dry-run >/dev/full"});
+    const auto run =
+        test::run_program({"/bin/sh", "-c", test::pinscope_program() + " pin --dry-run >/dev/full"});
     EXPECT_EQ(run.status, 125);
     EXPECT_NE(run.err.find("standard output"), std::string::npos) << run.err;
 }

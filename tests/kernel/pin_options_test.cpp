@@ -11,13 +11,13 @@
 namespace pinscope {
 namespace {
 
-using test::PinRun;
 using test::pin_json;
+using test::PinRun;
 using test::ProgramOptions;
 
 TEST(PinOptions, CountHoldsSeveralPinsInOneProcess) {
-    const PinRun run =
-        pin_json({"--mechanism", "mlock,mlockall,vmsplice", "--count", "8", "--size", "1MiB", "--memlock", "4MiB"});
+    const PinRun run = pin_json(
+        {"--mechanism", "mlock,mlockall,vmsplice", "--count", "8", "--size", "1MiB", "--memlock", "4MiB"});
     EXPECT_EQ(run.trial("mlock", "over").at("granted_count"), 4);
     EXPECT_EQ(run.document.at("trials").at(0).at("count"), 1) << "the control";
     const auto vmsplice = run.trial("vmsplice", "over");
@@ -43,7 +43,8 @@ TEST(PinOptions, SizesAreWholePages) {
 }
 
 TEST(PinOptions, SweepFindsTheLimitToThePage) {
-    const PinRun run = pin_json({"--sweep", "--mechanism", "mlock,vmsplice,mmap-locked", "--memlock", "1MiB"});
+    const PinRun run =
+        pin_json({"--sweep", "--mechanism", "mlock,vmsplice,mmap-locked", "--memlock", "1MiB"});
     ASSERT_EQ(run.document.at("sweeps").size(), 3U);
     for (const auto& sweep : run.document.at("sweeps")) {
         if (sweep.at("mechanism") == "vmsplice") {
@@ -79,13 +80,14 @@ TEST(PinOptions, DryRunTriesNothing) {
 
 TEST(PinOptions, TimeoutEndsATrialThatHangs) {
     // A trial that is stopped answers no more.
-    test::RunningProgram pinscope({test::pinscope_program(), "pin", "--json", "--mechanism", "mlock", "--timeout", "300ms",
-                                   "--hold-at", "initialised"});
+    test::RunningProgram pinscope({test::pinscope_program(), "pin", "--json", "--mechanism", "mlock",
+                                   "--timeout", "300ms", "--hold-at", "initialised"});
     ASSERT_TRUE(pinscope.wait_for_error_text("is held at 'initialised': process "));
     // The hold is not counted, so the trial gets its time after it.
     ::usleep(400000);
     const std::string children = [&] {
-        const auto run = test::run_program({"/bin/sh", "-c", "cat /proc/" + std::to_string(pinscope.pid()) + "/task/*/children"});
+        const auto run = test::run_program(
+            {"/bin/sh", "-c", "cat /proc/" + std::to_string(pinscope.pid()) + "/task/*/children"});
         return run.out;
     }();
     // The janitor is the first child, the trial the second.

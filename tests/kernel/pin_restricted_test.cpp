@@ -12,20 +12,23 @@
 namespace pinscope {
 namespace {
 
-using test::PinRun;
 using test::pin_json;
+using test::PinRun;
 using test::ProgramOptions;
 
 bool says_missing(const PinRun& run, const std::string& what) {
     for (const auto& entry : run.document.at("missing"))
         if (entry.at("what").get<std::string>().find(what) != std::string::npos)
-            return !entry.at("reason").get<std::string>().empty() && !entry.at("would_add").get<std::string>().empty();
+            return !entry.at("reason").get<std::string>().empty() &&
+                   !entry.at("would_add").get<std::string>().empty();
     return false;
 }
 
 TEST(PinRestricted, NotRoot) {
     ProgramOptions options;
-    options.before_exec = [] { return test::set_memlock(8_MiB, 8_MiB) && (!test::is_root() || test::become_nobody()); };
+    options.before_exec = [] {
+        return test::set_memlock(8_MiB, 8_MiB) && (!test::is_root() || test::become_nobody());
+    };
     const PinRun run = pin_json({}, options);
     EXPECT_EQ(run.status, 0);
     EXPECT_EQ(run.verdict("mlock"), "enforced") << run.reason("mlock");
@@ -43,7 +46,8 @@ TEST(PinRestricted, MaskedProc) {
         SKIP_HERE("it takes root to mask /proc");
     ProgramOptions options;
     options.before_exec = [] {
-        return ::unshare(CLONE_NEWNS) == 0 && ::mount("none", "/", nullptr, MS_REC | MS_PRIVATE, nullptr) == 0 &&
+        return ::unshare(CLONE_NEWNS) == 0 &&
+               ::mount("none", "/", nullptr, MS_REC | MS_PRIVATE, nullptr) == 0 &&
                ::mount("none", "/proc", "tmpfs", 0, nullptr) == 0 && test::set_memlock(8_MiB, 8_MiB);
     };
     const PinRun run = pin_json({}, options);
@@ -65,7 +69,8 @@ TEST(PinRestricted, ReadOnlyCgroups) {
     const std::string mount = test::own_cgroup()->mount;
     ProgramOptions options;
     options.before_exec = [&] {
-        return ::unshare(CLONE_NEWNS) == 0 && ::mount("none", "/", nullptr, MS_REC | MS_PRIVATE, nullptr) == 0 &&
+        return ::unshare(CLONE_NEWNS) == 0 &&
+               ::mount("none", "/", nullptr, MS_REC | MS_PRIVATE, nullptr) == 0 &&
                ::mount("none", mount.c_str(), nullptr, MS_REMOUNT | MS_BIND | MS_RDONLY, nullptr) == 0;
     };
     const PinRun run = pin_json({"--mechanism", "mlock,vmsplice"}, options);

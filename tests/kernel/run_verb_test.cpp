@@ -8,8 +8,9 @@
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 
-#include <csignal>
 #include <unistd.h>
+
+#include <csignal>
 
 namespace pinscope {
 namespace {
@@ -18,8 +19,8 @@ using test::run_pinscope;
 using test::this_program;
 
 TEST(RunVerb, ArgumentsReachTheCommandByteForByte) {
-    const auto run =
-        run_pinscope({"run", "--", this_program(), "echo-bytes", "[a,b]", "", "--", "--help", "{x}", "a b", "\xff\n"});
+    const auto run = run_pinscope(
+        {"run", "--", this_program(), "echo-bytes", "[a,b]", "", "--", "--help", "{x}", "a b", "\xff\n"});
     EXPECT_EQ(run.status, 0);
     constexpr std::string_view expected("[a,b]\0\0--\0--help\0{x}\0a b\0\xff\n\0", 28);
     EXPECT_EQ(run.out, expected);
@@ -52,7 +53,8 @@ TEST(RunVerb, ConditionsHoldInTheCommand) {
     constexpr uint64_t ipc_lock = 1U << 14U;
     const auto capability = [&](const char* option) {
         const auto status = run_pinscope({"run", option, "--", this_program(), "status", "status"});
-        return std::stoull(std::string(find_value(status.out, "CapEff").value_or("0")), nullptr, 16) & ipc_lock;
+        return std::stoull(std::string(find_value(status.out, "CapEff").value_or("0")), nullptr, 16) &
+               ipc_lock;
     };
     EXPECT_EQ(capability("--without-cap"), 0U);
     if (test::is_root()) {
@@ -64,7 +66,8 @@ TEST(RunVerb, MemoryMaxKillsTheCommandAndNotUs) {
     if (!test::is_root() || !test::own_cgroup())
         SKIP_HERE("it takes root and a memory cgroup to set a limit");
     EXPECT_EQ(run_pinscope({"run", "--memory-max", "64MiB", "--", this_program(), "fill", "16"}).status, 0);
-    EXPECT_EQ(run_pinscope({"run", "--memory-max", "32MiB", "--", this_program(), "fill", "200"}).status, 137);
+    EXPECT_EQ(run_pinscope({"run", "--memory-max", "32MiB", "--", this_program(), "fill", "200"}).status,
+              137);
     EXPECT_EQ(test::leftovers(), std::vector<std::string>());
 }
 

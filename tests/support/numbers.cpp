@@ -22,7 +22,8 @@ const std::regex& number_pattern() {
 
 std::vector<std::string> numbers_of(const std::string& text) {
     std::vector<std::string> found;
-    for (auto it = std::sregex_iterator(text.begin(), text.end(), number_pattern()); it != std::sregex_iterator(); ++it)
+    for (auto it = std::sregex_iterator(text.begin(), text.end(), number_pattern());
+         it != std::sregex_iterator(); ++it)
         found.push_back(it->str());
     return found;
 }

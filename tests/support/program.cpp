@@ -16,6 +16,11 @@
 namespace pinscope::test {
 namespace {
 
+std::function<bool()>& hook_of_every_program() {
+    static std::function<bool()> hook;
+    return hook;
+}
+
 struct Pipe {
     int reading = -1;
     int writing = -1;
@@ -29,12 +34,13 @@ struct Pipe {
     }
 };
 
-[[noreturn]] void be_program(const std::vector<std::string>& arguments, const ProgramOptions& options, int in, int out,
-                             int err) {
+[[noreturn]] void be_program(const std::vector<std::string>& arguments, const ProgramOptions& options, int in,
+                             int out, int err) {
     ::dup2(in, STDIN_FILENO);
     ::dup2(out, STDOUT_FILENO);
     ::dup2(err, STDERR_FILENO);
-    if (options.before_exec && !options.before_exec())
+    const auto& general = hook_of_every_program();
+    if ((general && !general()) || (options.before_exec && !options.before_exec()))
         ::_exit(gave_up);
     std::vector<char*> words;
     words.reserve(arguments.size() + 1);
@@ -56,6 +62,10 @@ bool read_some(int fd, std::string& text) {
 }
 
 } // namespace
+
+void set_before_every_program(std::function<bool()> hook) {
+    hook_of_every_program() = std::move(hook);
+}
 
 RunningProgram::RunningProgram(const std::vector<std::string>& arguments, const ProgramOptions& options) {
     const Pipe in;
@@ -102,7 +112,9 @@ void RunningProgram::write_input(const std::string& text) const {
     (void)!::write(input_, text.data(), text.size());
 }
 
-void RunningProgram::send(int signal) const { ::kill(pid_, signal); }
+void RunningProgram::send(int signal) const {
+    ::kill(pid_, signal);
+}
 
 Outcome RunningProgram::finish() {
     if (pid_ <= 0)
@@ -113,7 +125,8 @@ Outcome RunningProgram::finish() {
     bool out_open = true;
     bool err_open = true;
     while (out_open || err_open) {
-        std::array<pollfd, 2> wanted = {{{out_open ? output_ : -1, POLLIN, 0}, {err_open ? error_ : -1, POLLIN, 0}}};
+        std::array<pollfd, 2> wanted = {
+            {{out_open ? output_ : -1, POLLIN, 0}, {err_open ? error_ : -1, POLLIN, 0}}};
         if (::poll(wanted.data(), wanted.size(), -1) < 0)
             continue;
         if (wanted[0].revents != 0)

@@ -17,14 +17,17 @@ struct Outcome {
 };
 
 struct ProgramOptions {
-    // Run in the child before the exec: to drop what the program is not to have. Returns false to give up, which
-    // shows as status 199.
+    // Run in the child before the exec: to drop what the program is not to have. Returns false to give up,
+    // which shows as status 199.
     std::function<bool()> before_exec;
     std::string program; // instead of arguments[0]
     std::string input;   // on standard input, which then closes
 };
 
 inline constexpr int gave_up = 199;
+
+// Run in every child before its own before_exec.
+void set_before_every_program(std::function<bool()> hook);
 
 Outcome run_program(const std::vector<std::string>& arguments, const ProgramOptions& options = {});
 

@@ -12,8 +12,8 @@ void announce_skip(const std::string& reason);
 
 } // namespace pinscope::test
 
-#define SKIP_HERE(reason)                                                                                              \
-    do {                                                                                                               \
-        pinscope::test::announce_skip(reason);                                                                         \
-        GTEST_SKIP() << (reason);                                                                                      \
+#define SKIP_HERE(reason)                                                                                    \
+    do {                                                                                                     \
+        pinscope::test::announce_skip(reason);                                                               \
+        GTEST_SKIP() << (reason);                                                                            \
     } while (false)

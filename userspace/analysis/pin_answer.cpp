@@ -15,7 +15,8 @@ std::string why_no_cuda(const HostFacts& host) {
     if (library.usable)
         return fmt::format("this version of pinscope has no CUDA trials yet{}", found);
     if (host.nvidia.driver_version)
-        return fmt::format("NVIDIA driver {} is loaded, but CUDA cannot be used{}", *host.nvidia.driver_version, found);
+        return fmt::format("NVIDIA driver {} is loaded, but CUDA cannot be used{}",
+                           *host.nvidia.driver_version, found);
     if (host.nvidia.wsl)
         return fmt::format("this is WSL2 (/dev/dxg), and CUDA cannot be used{}", found);
     if (host.nvidia.device_present)
@@ -36,15 +37,17 @@ std::vector<std::string> advise(const std::vector<Verdict>& verdicts) {
     const auto enforced = names_of(verdicts, VerdictKind::enforced);
     const auto free = names_of(verdicts, VerdictKind::not_enforced);
     if (!enforced.empty())
-        advice.push_back(fmt::format(
-            "The limit stops {}. A program that uses {} over it needs a higher limit (ulimit -l; docker run --ulimit "
-            "memlock=-1; LimitMEMLOCK= in a systemd unit) or CAP_IPC_LOCK in its effective set.",
-            join_and(enforced), enforced.size() == 1 ? "it" : "one of them"));
+        advice.push_back(
+            fmt::format("The limit stops {}. A program that uses {} over it needs a higher limit (ulimit -l; "
+                        "docker run --ulimit "
+                        "memlock=-1; LimitMEMLOCK= in a systemd unit) or CAP_IPC_LOCK in its effective set.",
+                        join_and(enforced), enforced.size() == 1 ? "it" : "one of them"));
     if (!free.empty())
-        advice.push_back(fmt::format("The limit does not stop {}: raising it changes nothing for {}.", join_and(free),
-                                     free.size() == 1 ? "it" : "them"));
+        advice.push_back(fmt::format("The limit does not stop {}: raising it changes nothing for {}.",
+                                     join_and(free), free.size() == 1 ? "it" : "them"));
     if (!names_of(verdicts, VerdictKind::inconclusive).empty())
-        advice.emplace_back("For what is inconclusive, the reason names what to change; --verbose shows every trial.");
+        advice.emplace_back(
+            "For what is inconclusive, the reason names what to change; --verbose shows every trial.");
     return advice;
 }
 

@@ -12,7 +12,8 @@
 //   another error            granted there                                             inconclusive
 //   cannot be done here      -                                                         unsupported
 //
-// What would be granted in any case proves nothing: a size within the limit, no limit, or CAP_IPC_LOCK where it counts.
+// What would be granted in any case proves nothing: a size within the limit, no limit, or CAP_IPC_LOCK where
+// it counts.
 #pragma once
 
 #include "model/pin.h"

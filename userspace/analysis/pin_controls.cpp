@@ -21,15 +21,15 @@ constexpr ControlRule over_without_cap = {"over_without_cap", Role::over, Outcom
 constexpr ControlRule over_with_cap = {"over_with_cap", Role::with_cap, Outcome::granted};
 constexpr ControlRule under = {"under", Role::under, Outcome::granted};
 
-// Only an answer to the request can hold or fail. A trial that was killed, timed out or could not be done at all
-// leaves the control open.
+// Only an answer to the request can hold or fail. A trial that was killed, timed out or could not be done at
+// all leaves the control open.
 ControlState state_of(const Trial& trial, Outcome expected) {
     if (!trial.conditions_differ.empty())
         return ControlState::unavailable;
     if (trial.outcome == expected)
         return ControlState::holds;
-    const bool answered =
-        trial.outcome == Outcome::granted || trial.outcome == Outcome::denied || trial.outcome == Outcome::failed;
+    const bool answered = trial.outcome == Outcome::granted || trial.outcome == Outcome::denied ||
+                          trial.outcome == Outcome::failed;
     return answered ? ControlState::fails : ControlState::unavailable;
 }
 
@@ -52,9 +52,10 @@ Control make_control(const ControlRule& rule, std::string_view mechanism, std::s
             control.reason = "its conditions could not be set: " + trial->conditions_differ;
         return control;
     }
-    const auto missing = std::find_if(findings.not_run.begin(), findings.not_run.end(), [&](const TrialNotRun& entry) {
-        return entry.role == rule.role && entry.mechanism == mechanism;
-    });
+    const auto missing =
+        std::find_if(findings.not_run.begin(), findings.not_run.end(), [&](const TrialNotRun& entry) {
+            return entry.role == rule.role && entry.mechanism == mechanism;
+        });
     control.reason = missing != findings.not_run.end() ? missing->reason : "it was not run";
     return control;
 }
@@ -76,7 +77,8 @@ std::vector<Control> find_controls(const PinFindings& findings) {
     // A mechanism with a budget of its own needs its own, once it was refused.
     for (const auto& facts : findings.judged) {
         const bool refused = std::any_of(judged_trials.begin(), judged_trials.end(), [&](const Trial& trial) {
-            return trial.mechanism == facts.name && trial.role == Role::over && trial.outcome == Outcome::denied;
+            return trial.mechanism == facts.name && trial.role == Role::over &&
+                   trial.outcome == Outcome::denied;
         });
         if (!refused || !counts_in_shared_budget(facts))
             continue;
@@ -85,9 +87,10 @@ std::vector<Control> find_controls(const PinFindings& findings) {
         Control control = make_control(under, facts.name, judged_trials, findings);
         for (const auto& budget : findings.shared_budgets)
             if (budget.mechanism == facts.name)
-                control.reason += fmt::format("; at most {} is granted: about {} of the budget that all processes of "
-                                              "this uid share is held by others",
-                                              format_bytes(budget.free_bytes), format_bytes(budget.held_bytes()));
+                control.reason +=
+                    fmt::format("; at most {} is granted: about {} of the budget that all processes of "
+                                "this uid share is held by others",
+                                format_bytes(budget.free_bytes), format_bytes(budget.held_bytes()));
         controls.push_back(std::move(control));
     }
     return controls;

@@ -28,12 +28,14 @@ class Case {
             verdict.evidence.push_back(evidence_line(*trial));
         for (const auto& missing : findings_.not_run)
             if (missing.mechanism == facts_.name)
-                verdict.evidence.push_back(fmt::format("{}: not run: {}", role_name(missing.role), missing.reason));
+                verdict.evidence.push_back(
+                    fmt::format("{}: not run: {}", role_name(missing.role), missing.reason));
         const Trial* over = find(Role::over);
         if (over == nullptr)
             set(verdict, VerdictKind::inconclusive, "it was not tried: " + why_not_run(Role::over));
         else if (!over->conditions_differ.empty())
-            set(verdict, VerdictKind::inconclusive, "the conditions did not hold: " + over->conditions_differ);
+            set(verdict, VerdictKind::inconclusive,
+                "the conditions did not hold: " + over->conditions_differ);
         else
             judge_over(*over, verdict);
         return verdict;
@@ -46,8 +48,8 @@ class Case {
     }
 
     const Trial* find(Role role) const {
-        const auto found =
-            std::find_if(trials_.begin(), trials_.end(), [&](const Trial* trial) { return trial->role == role; });
+        const auto found = std::find_if(trials_.begin(), trials_.end(),
+                                        [&](const Trial* trial) { return trial->role == role; });
         return found != trials_.end() ? *found : nullptr;
     }
 
@@ -102,10 +104,12 @@ class Case {
                        fmt::format("{} granted, but {} is within the limit of {}", size_words(over),
                                    format_bytes(counted_bytes(over)), limit_text(limit)));
         if (over.conditions.cap_ipc_lock && findings_.host.in_initial_user_namespace != false)
-            return set(verdict, VerdictKind::inconclusive,
-                       fmt::format("{} granted, but with CAP_IPC_LOCK, which lifts the limit", size_words(over)));
+            return set(
+                verdict, VerdictKind::inconclusive,
+                fmt::format("{} granted, but with CAP_IPC_LOCK, which lifts the limit", size_words(over)));
         if (const std::string open = open_control(); !open.empty())
-            return set(verdict, VerdictKind::inconclusive, fmt::format("{} granted, but {}", size_words(over), open));
+            return set(verdict, VerdictKind::inconclusive,
+                       fmt::format("{} granted, but {}", size_words(over), open));
         std::string reason = asked(over);
         if (!facts_.not_limited_because.empty())
             reason += fmt::format(": {}", facts_.not_limited_because);
@@ -114,13 +118,14 @@ class Case {
 
     // What all granted pins count as at the limit; perf's allowance covers them together.
     static uint64_t counted_bytes(const Trial& trial) {
-        const uint64_t charged = trial.charged_bytes.value_or(trial.size_bytes) * std::max<uint64_t>(1, trial.granted_count);
+        const uint64_t charged =
+            trial.charged_bytes.value_or(trial.size_bytes) * std::max<uint64_t>(1, trial.granted_count);
         return charged > trial.free_bytes ? charged - trial.free_bytes : 0;
     }
 
-    // Which control keeps a grant from meaning anything; empty: none. The limit must be shown to stop mlock over it,
-    // and mlock must be shown to be granted otherwise: under the limit, or, where that cannot be tried, with the
-    // capability.
+    // Which control keeps a grant from meaning anything; empty: none. The limit must be shown to stop mlock
+    // over it, and mlock must be shown to be granted otherwise: under the limit, or, where that cannot be
+    // tried, with the capability.
     std::string open_control() const {
         const auto state = [&](std::string_view name) {
             const auto found = std::find_if(controls_.begin(), controls_.end(), [&](const Control& control) {
@@ -145,27 +150,32 @@ class Case {
         if (control == nullptr)
             return fmt::format("the control {} is missing", name);
         return fmt::format("the control {} {}: mlock: {}", name,
-                           control->state == ControlState::fails ? "fails" : "is unavailable", control->reason);
+                           control->state == ControlState::fails ? "fails" : "is unavailable",
+                           control->reason);
     }
 
     void judge_refused(const Trial& over, Verdict& verdict) const {
         const std::string contrast = granted_contrast();
         if (!contrast.empty()) {
             if (over.outcome == Outcome::denied)
-                return set(verdict, VerdictKind::enforced, asked(over) + "; " + contrast + shared_budget_words());
+                return set(verdict, VerdictKind::enforced,
+                           asked(over) + "; " + contrast + shared_budget_words());
             return set(verdict, VerdictKind::inconclusive,
-                       fmt::format("{}, which is not the error documented for the limit; {}", asked(over), contrast));
+                       fmt::format("{}, which is not the error documented for the limit; {}", asked(over),
+                                   contrast));
         }
         if (const Trial* refused = refused_contrast())
             return set(verdict, VerdictKind::blocked_elsewhere,
-                       fmt::format("{} (tried {}): {}", cause_words(*refused, findings_.host), without_limit(*refused),
-                                   asked(over)));
+                       fmt::format("{} (tried {}): {}", cause_words(*refused, findings_.host),
+                                   without_limit(*refused), asked(over)));
         set(verdict, VerdictKind::inconclusive,
             fmt::format("{}, and nothing to compare with: {}", asked(over), why_no_contrast()));
     }
 
     static std::string without_limit(const Trial& trial) {
-        return trial.role == Role::with_cap ? "with CAP_IPC_LOCK" : fmt::format("with the limit at {}", limit_text(trial.conditions.memlock_soft));
+        return trial.role == Role::with_cap
+                   ? "with CAP_IPC_LOCK"
+                   : fmt::format("with the limit at {}", limit_text(trial.conditions.memlock_soft));
     }
 
     // How the same was granted when only one condition was changed; empty: it was not.
@@ -188,10 +198,12 @@ class Case {
             const Trial* trial = find(role);
             if (trial == nullptr || !trial->conditions_differ.empty())
                 continue;
-            const bool oom_kill = trial->outcome == Outcome::killed && trial->cgroup_oom_kills.value_or(0) > 0;
+            const bool oom_kill =
+                trial->outcome == Outcome::killed && trial->cgroup_oom_kills.value_or(0) > 0;
             // That the capability does not help says nothing where it is not documented to.
             const bool says_something = role != Role::with_cap || facts_.capability_lifts;
-            if (says_something && (trial->outcome == Outcome::denied || trial->outcome == Outcome::failed || oom_kill))
+            if (says_something &&
+                (trial->outcome == Outcome::denied || trial->outcome == Outcome::failed || oom_kill))
                 return trial;
         }
         return nullptr;
@@ -216,10 +228,11 @@ class Case {
     std::string shared_budget_words() const {
         for (const auto& budget : findings_.shared_budgets)
             if (budget.mechanism == facts_.name)
-                return fmt::format("; only {} of the {} are free: other processes of this uid hold about {} of the "
-                                   "shared budget",
-                                   format_bytes(budget.free_bytes), format_bytes(budget.limit_bytes),
-                                   format_bytes(budget.held_bytes()));
+                return fmt::format(
+                    "; only {} of the {} are free: other processes of this uid hold about {} of the "
+                    "shared budget",
+                    format_bytes(budget.free_bytes), format_bytes(budget.limit_bytes),
+                    format_bytes(budget.held_bytes()));
         return {};
     }
 
@@ -231,7 +244,8 @@ class Case {
 
 } // namespace
 
-Verdict judge(const MechanismFacts& facts, const PinFindings& findings, const std::vector<Control>& controls) {
+Verdict judge(const MechanismFacts& facts, const PinFindings& findings,
+              const std::vector<Control>& controls) {
     return Case(facts, findings, controls).judge();
 }
 

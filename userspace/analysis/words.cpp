@@ -46,9 +46,9 @@ std::string outcome_words(const Trial& trial) {
 
 std::string cause_words(const Trial& trial, const HostFacts& host) {
     const auto& limit = trial.conditions.cgroup_limit;
-    const std::string cgroup = limit && !limit->unlimited
-                                   ? fmt::format("the memory cgroup's limit of {}", format_bytes(limit->bytes))
-                                   : "the memory cgroup's limit";
+    const std::string cgroup = limit && !limit->unlimited ? fmt::format("the memory cgroup's limit of {}",
+                                                                        format_bytes(limit->bytes))
+                                                          : "the memory cgroup's limit";
     if (trial.outcome == Outcome::killed)
         return trial.cgroup_oom_kills.value_or(0) > 0 ? cgroup + " (OOM kill)" : trial.detail;
     if (trial.error.domain != ErrorDomain::errno_value)
@@ -70,10 +70,9 @@ std::string cause_words(const Trial& trial, const HostFacts& host) {
 }
 
 std::string evidence_line(const Trial& trial) {
-    std::string line =
-        fmt::format("{}: {}, soft limit {}, {} CAP_IPC_LOCK: {}", role_name(trial.role), size_words(trial),
-                    limit_text(trial.conditions.memlock_soft),
-                    trial.conditions.cap_ipc_lock ? "with" : "without", outcome_words(trial));
+    std::string line = fmt::format("{}: {}, soft limit {}, {} CAP_IPC_LOCK: {}", role_name(trial.role),
+                                   size_words(trial), limit_text(trial.conditions.memlock_soft),
+                                   trial.conditions.cap_ipc_lock ? "with" : "without", outcome_words(trial));
     add_delta(line, "VmLck", trial.deltas.vm_lck_bytes);
     add_delta(line, "VmPin", trial.deltas.vm_pin_bytes);
     add_delta(line, "RssAnon", trial.deltas.rss_anon_bytes);

@@ -48,8 +48,9 @@ Result<uint64_t> parse_bytes(std::string_view text) {
     const int shift = unit_shift(unit);
     if (shift < 0) {
         const bool decimal = unit.size() == 2 && (unit[1] == 'B' || unit[1] == 'b');
-        return fail(bad_size(text, decimal ? fmt::format("'{}' may mean powers of ten or of two", printable(unit))
-                                           : fmt::format("'{}' is no unit", printable(unit))));
+        return fail(bad_size(text, decimal
+                                       ? fmt::format("'{}' may mean powers of ten or of two", printable(unit))
+                                       : fmt::format("'{}' is no unit", printable(unit))));
     }
 
     const size_t dot = number.find('.');
@@ -65,7 +66,8 @@ Result<uint64_t> parse_bytes(std::string_view text) {
         if (!fraction || digits.size() > 6)
             return fail(bad_size(text, "the fraction is not one to six digits"));
         const uint64_t scaled = *fraction << static_cast<unsigned>(shift);
-        const auto divisor = static_cast<uint64_t>(std::llround(std::pow(10, static_cast<double>(digits.size()))));
+        const auto divisor =
+            static_cast<uint64_t>(std::llround(std::pow(10, static_cast<double>(digits.size()))));
         if (scaled % divisor != 0)
             return fail(bad_size(text, "it is not a whole number of bytes"));
         bytes += scaled / divisor;

@@ -67,7 +67,9 @@ Result<std::vector<std::string>> list_folder(const std::string& path) {
     return names;
 }
 
-bool exists(const std::string& path) { return ::access(path.c_str(), F_OK) == 0; }
+bool exists(const std::string& path) {
+    return ::access(path.c_str(), F_OK) == 0;
+}
 
 Result<uint64_t> read_number(const std::string& path) {
     const auto text = read_file(path);

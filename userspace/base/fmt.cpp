@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The one place that compiles libfmt: Debian has no static library of it, and header-only use costs seconds in every
-// file. What the project's files leave undefined is instantiated here.
+// The one place that compiles libfmt: Debian has no static library of it, and header-only use costs seconds
+// in every file. What the project's files leave undefined is instantiated here.
 #include <fmt/format-inl.h>
 
 namespace fmt_detail = fmt::detail;

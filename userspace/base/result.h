@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// A value or the Error that kept us from it. Nothing in pinscope reports a recoverable failure in another way.
+// A value or the Error that kept us from it. Nothing in pinscope reports a recoverable failure in another
+// way.
 #pragma once
 
 #include "base/error.h"
@@ -15,6 +16,8 @@ using Result = tl::expected<T, Error>;
 
 using Status = Result<void>;
 
-inline tl::unexpected<Error> fail(Error error) { return tl::unexpected<Error>(std::move(error)); }
+inline tl::unexpected<Error> fail(Error error) {
+    return tl::unexpected<Error>(std::move(error));
+}
 
 } // namespace pinscope

@@ -22,8 +22,8 @@ std::vector<std::string_view> words(std::string_view text);
 // Decimal digits alone; nothing for a sign, a blank, or a number over 64 bits.
 std::optional<uint64_t> parse_unsigned(std::string_view text);
 
-// The value of "key  value" or "key: value" among the lines of `text`, trimmed: the shape of /proc/PID/status,
-// /proc/meminfo, memory.stat. Nothing where the key is not there.
+// The value of "key  value" or "key: value" among the lines of `text`, trimmed: the shape of
+// /proc/PID/status, /proc/meminfo, memory.stat. Nothing where the key is not there.
 std::optional<std::string_view> find_value(std::string_view text, std::string_view key);
 
 // Control characters become \xNN, so that names chosen by others cannot write to the reader's terminal.

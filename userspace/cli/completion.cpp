@@ -27,7 +27,8 @@ std::string verb_names() {
 
 std::string bash_script() {
     std::string out = "_pinscope() {\n"
-                      "    local word=${COMP_WORDS[COMP_CWORD]} previous=${COMP_WORDS[COMP_CWORD-1]} verb=${COMP_WORDS[1]}\n"
+                      "    local word=${COMP_WORDS[COMP_CWORD]} previous=${COMP_WORDS[COMP_CWORD-1]} "
+                      "verb=${COMP_WORDS[1]}\n"
                       "    local words=\n"
                       "    COMPREPLY=()\n";
     out += fmt::format("    if [ \"$COMP_CWORD\" = 1 ]; then\n        words='{} --help --version'\n    else\n"
@@ -37,7 +38,8 @@ std::string bash_script() {
         out += fmt::format("        {})\n            case $previous in\n", verb.name);
         for (const auto& option : verb.options)
             if (!option.choices.empty())
-                out += fmt::format("            {}) words='{}' ;;\n", option.name, fmt::join(option.choices, " "));
+                out += fmt::format("            {}) words='{}' ;;\n", option.name,
+                                   fmt::join(option.choices, " "));
         out += fmt::format("            *) words='{} {}' ;;\n            esac ;;\n", option_names(verb),
                            fmt::join(verb.positional_choices, " "));
     }

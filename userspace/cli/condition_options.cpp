@@ -10,15 +10,20 @@
 
 namespace pinscope::cli {
 
-Option with_cap_option() { return {"--with-cap", "", "With CAP_IPC_LOCK in the effective set.", {}, false}; }
+Option with_cap_option() {
+    return {"--with-cap", "", "With CAP_IPC_LOCK in the effective set.", {}, false};
+}
 
-Option without_cap_option() { return {"--without-cap", "", "Without CAP_IPC_LOCK in any set.", {}, false}; }
+Option without_cap_option() {
+    return {"--without-cap", "", "Without CAP_IPC_LOCK in any set.", {}, false};
+}
 
 Result<std::optional<bool>> read_capability(const Arguments& arguments) {
     const bool with = arguments.has("--with-cap");
     const bool without = arguments.has("--without-cap");
     if (with && without)
-        return fail({"--with-cap and --without-cap", "", "they contradict each other", "give one of them", EINVAL});
+        return fail(
+            {"--with-cap and --without-cap", "", "they contradict each other", "give one of them", EINVAL});
     return with ? std::optional(true) : without ? std::optional(false) : std::nullopt;
 }
 
@@ -34,7 +39,8 @@ Result<Limit> read_limit(const std::string& text) {
 Result<uint64_t> read_size(const std::string& option, const std::string& text) {
     auto bytes = parse_bytes(text);
     if (bytes && *bytes == 0)
-        return fail({option + " 0", "", "nothing would be tried", "give a size of at least one byte", EINVAL});
+        return fail(
+            {option + " 0", "", "nothing would be tried", "give a size of at least one byte", EINVAL});
     return bytes;
 }
 

@@ -29,14 +29,15 @@ std::string general_help() {
     for (const auto& verb : all_verbs())
         add_row(out, verb.name, verb.summary, 12);
     out += "\n'pinscope VERB --help' explains one. 'pinscope --version' names the version.\n\n"
-           "Exit status: 0 answered, nothing wrong; 1 answered, and there is a problem; 2 usage or unreadable input;\n"
+           "Exit status: 0 answered, nothing wrong; 1 answered, and there is a problem; 2 usage or "
+           "unreadable input;\n"
            "77 cannot answer here. A verb that runs a command passes that command's status on.\n";
     return out;
 }
 
 std::string verb_help(const Verb& verb) {
-    std::string out = fmt::format("pinscope {}: {}\n\nUsage: pinscope {} {}\n\n", verb.name, verb.summary, verb.name,
-                                  verb.usage);
+    std::string out = fmt::format("pinscope {}: {}\n\nUsage: pinscope {} {}\n\n", verb.name, verb.summary,
+                                  verb.name, verb.usage);
     if (!verb.description.empty())
         out += wrap(page, 0, verb.description) + "\n\n";
     if (!verb.options.empty())

@@ -36,7 +36,8 @@ int run_verb_named(const std::string& name, const std::vector<std::string>& word
 
 int run(const std::vector<std::string>& words) {
     if (words.empty()) {
-        complain("no verb was given; 'pinscope pin' answers the first question, 'pinscope --help' lists the rest");
+        complain(
+            "no verb was given; 'pinscope pin' answers the first question, 'pinscope --help' lists the rest");
         return bad_input;
     }
     const std::string& name = words.front();

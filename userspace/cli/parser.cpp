@@ -72,8 +72,9 @@ Result<Arguments> parse(const Verb& verb, const CommandLine& line) {
         for (const auto& word : words)
             if (!option->choices.empty() && !option->repeatable &&
                 std::find(option->choices.begin(), option->choices.end(), word) == option->choices.end())
-                return fail(usage_error(verb, fmt::format("{} '{}' is none of {}", option->name, printable(word),
-                                                          fmt::join(option->choices, ", "))));
+                return fail(
+                    usage_error(verb, fmt::format("{} '{}' is none of {}", option->name, printable(word),
+                                                  fmt::join(option->choices, ", "))));
         arguments.add(option->name, words);
     }
     if (line.has_command && !verb.takes_command && !arguments.has("--help"))

@@ -34,8 +34,9 @@ namespace {
 // Stays at a stop point until Enter is pressed, or a signal comes, so that a person can look around.
 void hold(const Trial& trial, StopPoint point, pid_t pid, const std::string& folder,
           const run::Interruption& interruption) {
-    complain(fmt::format("{} ({}) is held at '{}': process {}, cgroup {}; press Enter to go on", trial.mechanism,
-                         role_name(trial.role), stop_point_name(point), pid, folder.empty() ? "-" : folder));
+    complain(fmt::format("{} ({}) is held at '{}': process {}, cgroup {}; press Enter to go on",
+                         trial.mechanism, role_name(trial.role), stop_point_name(point), pid,
+                         folder.empty() ? "-" : folder));
     std::array<pollfd, 2> wanted = {{{STDIN_FILENO, POLLIN, 0}, {interruption.fd(), POLLIN, 0}}};
     while (::poll(wanted.data(), wanted.size(), -1) < 0 && errno == EINTR) {
     }
@@ -52,14 +53,16 @@ int status_of(const PinFindings& findings, const PinAnswer& answer) {
         const bool counts = findings.question.named || is_cuda_mechanism(verdict.mechanism);
         if (counts && verdict.kind == VerdictKind::enforced)
             return problem_found;
-        judged = judged || verdict.kind == VerdictKind::not_enforced || verdict.kind == VerdictKind::blocked_elsewhere;
+        judged = judged || verdict.kind == VerdictKind::not_enforced ||
+                 verdict.kind == VerdictKind::blocked_elsewhere;
     }
     return findings.question.named && !judged ? cannot_answer : answered;
 }
 
 int show(const PinFindings& findings, const PinAnswer& answer, const PinRequest& request) {
-    const std::string text = request.json ? report::dump(report::pin_json(findings, answer))
-                                          : report::pin_text(findings, answer, output_style(), request.verbose);
+    const std::string text = request.json
+                                 ? report::dump(report::pin_json(findings, answer))
+                                 : report::pin_text(findings, answer, output_style(), request.verbose);
     return print_answer(text) ? status_of(findings, answer) : own_failure;
 }
 
@@ -87,9 +90,10 @@ Result<PinFindings> carry_out(const pin::PinPlan& plan, const host::Host& host, 
     const pin::TrialRunner runner(*stage, interruption, settings);
     progress.show("CUDA driver", 0, plan.entries.size() + 1);
     const auto cuda_library = pin::check_cuda(*stage, interruption, pin::find_pinscope_cuda());
-    auto findings = pin::Experiment(plan, *stage, runner).run([&](std::string_view name, size_t done, size_t of) {
-        progress.show(name, done, of);
-    });
+    auto findings =
+        pin::Experiment(plan, *stage, runner).run([&](std::string_view name, size_t done, size_t of) {
+            progress.show(name, done, of);
+        });
     const auto down = stage->take_down();
     if (findings && !down)
         return fail(down.error());
@@ -139,10 +143,11 @@ Verb pin_verb() {
     verb.name = "pin";
     verb.summary = "which allocations does RLIMIT_MEMLOCK stop here?";
     verb.usage = "[OPTION…]";
-    verb.description =
-        "Tries every way of pinning memory over the memlock limit, each in a fresh process, and compares with the same "
-        "under other conditions. The verdict on each: enforced, not enforced, fails for another reason, unsupported, or "
-        "inconclusive. Sizes are powers of two: KiB, MiB, GiB.";
+    verb.description = "Tries every way of pinning memory over the memlock limit, each in a fresh process, "
+                       "and compares with the same "
+                       "under other conditions. The verdict on each: enforced, not enforced, fails for "
+                       "another reason, unsupported, or "
+                       "inconclusive. Sizes are powers of two: KiB, MiB, GiB.";
     verb.options = pin_options();
     verb.examples = {
         {"everything, as this process is limited", ""},
@@ -151,8 +156,9 @@ Verb pin_verb() {
         {"how much can be pinned, to the page", "--sweep --mechanism mlock,io_uring"},
         {"for a script", "--json --mechanism vmsplice"},
     };
-    verb.statuses = "without --mechanism 1 if the limit stops a CUDA mechanism, else 0; with it 1 if the limit stops one "
-                    "of those named, 0 if none, 77 if none could be judged; 2 for bad input.";
+    verb.statuses =
+        "without --mechanism 1 if the limit stops a CUDA mechanism, else 0; with it 1 if the limit stops one "
+        "of those named, 0 if none, 77 if none could be judged; 2 for bad input.";
     verb.run = &run_pin;
     return verb;
 }

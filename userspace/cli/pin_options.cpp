@@ -69,7 +69,8 @@ Status read_mechanisms(const Arguments& arguments, PinRequest& request) {
     for (const auto& list : arguments.values("--mechanism")) {
         request.options.named = true;
         if (list.empty())
-            return fail({"--mechanism ''", "", "it names nothing", "give a name, or leave the option out", EINVAL});
+            return fail(
+                {"--mechanism ''", "", "it names nothing", "give a name, or leave the option out", EINVAL});
         for (const auto name : split(list, ','))
             if (auto added = add_named(std::string(trim(name)), request); !added)
                 return added;
@@ -133,21 +134,34 @@ bool is_cuda_mechanism(std::string_view name) {
 
 std::vector<Option> pin_options() {
     return {
-        {"--mechanism", "A,B,…", "Only these: an exact name, else the family before the first '-'.", mechanism_names(),
-         true},
+        {"--mechanism", "A,B,…", "Only these: an exact name, else the family before the first '-'.",
+         mechanism_names(), true},
         {"--size", "SIZE", "What each pin asks for; by default somewhat over the limit.", {}, false},
-        {"--memlock", "SIZE", "The soft limit to try under: a size, 'current' or 'unlimited'. By default the current one, "
-                              "or 8 MiB where that is too large to be tried.",
-         {}, false},
+        {"--memlock",
+         "SIZE",
+         "The soft limit to try under: a size, 'current' or 'unlimited'. By default the current one, "
+         "or 8 MiB where that is too large to be tried.",
+         {},
+         false},
         with_cap_option(),
         without_cap_option(),
         {"--count", "N", "Hold N pins at a time in one process.", {}, false},
-        {"--sweep", "", "Also find the largest single pin and the largest sum of pins, by bisection.", {}, false},
-        {"--like", "PID", "Under the limits, capabilities, user namespace and memory cgroup of a running process.", {},
+        {"--sweep",
+         "",
+         "Also find the largest single pin and the largest sum of pins, by bisection.",
+         {},
+         false},
+        {"--like",
+         "PID",
+         "Under the limits, capabilities, user namespace and memory cgroup of a running process.",
+         {},
          false},
         {"--timeout", "TIME", "Give up on a trial after this time (default 10s).", {}, false},
-        {"--hold-at", "POINT", "Hold each trial at this stop point until Enter is pressed, to look around.",
-         {"initialised", "allocated", "touched", "verified", "freed"}, false},
+        {"--hold-at",
+         "POINT",
+         "Hold each trial at this stop point until Enter is pressed, to look around.",
+         {"initialised", "allocated", "touched", "verified", "freed"},
+         false},
         {"--dry-run", "", "Show what would be tried, and try nothing.", {}, false},
         {"--verbose", "", "Show every trial, condition and counter as well.", {}, false},
         {"--json", "", "One JSON document (docs/schema/pin-1.schema.json).", {}, false},
@@ -170,9 +184,11 @@ Result<PinRequest> read_pin_request(const Arguments& arguments) {
     if (const auto point = arguments.value("--hold-at"))
         request.hold_at = stop_point_from(*point);
     if (request.options.sweep && request.options.count > 1)
-        return fail({"--sweep and --count", "", "a sweep finds out the count by itself", "give one of them", EINVAL});
+        return fail(
+            {"--sweep and --count", "", "a sweep finds out the count by itself", "give one of them", EINVAL});
     if (request.dry_run && request.hold_at)
-        return fail({"--dry-run and --hold-at", "", "a dry run starts no trial to hold", "give one of them", EINVAL});
+        return fail(
+            {"--dry-run and --hold-at", "", "a dry run starts no trial to hold", "give one of them", EINVAL});
     return request;
 }
 
@@ -180,7 +196,8 @@ std::vector<report::PlanRow> plan_rows(const pin::PinPlan& plan) {
     std::vector<report::PlanRow> rows;
     for (const auto& entry : plan.entries)
         rows.push_back({std::string(entry.mechanism->facts.name), entry.size_bytes, plan.options.count,
-                        std::string(entry.mechanism->facts.summary), std::string(entry.mechanism->facts.needs)});
+                        std::string(entry.mechanism->facts.summary),
+                        std::string(entry.mechanism->facts.needs)});
     return rows;
 }
 

@@ -119,8 +119,9 @@ Verb run_verb() {
     verb.name = "run";
     verb.summary = "run a command under given conditions: memlock limit, CAP_IPC_LOCK, memory cgroup limit";
     verb.usage = "[OPTION…] -- COMMAND [ARGUMENT…]";
-    verb.description = "The command runs in a memory cgroup of its own below this one, where one can be made. Everything "
-                       "it started ends with it.";
+    verb.description =
+        "The command runs in a memory cgroup of its own below this one, where one can be made. Everything "
+        "it started ends with it.";
     verb.options = {
         {"--memlock", "SIZE|unlimited", "Soft and hard RLIMIT_MEMLOCK.", {}, false},
         with_cap_option(),
@@ -134,8 +135,9 @@ Verb run_verb() {
          "--memlock 8MiB --without-cap -- ./train.sh"},
         {"in half a GiB", "--memory-max 512MiB -- python3 load.py"},
     };
-    verb.statuses = "the command's, 128+N where signal N ended it; 124 after --timeout; 125 where pinscope failed; 126 "
-                    "and 127 where the command could not be run or found; 77 where --memory-max cannot be set here.";
+    verb.statuses =
+        "the command's, 128+N where signal N ended it; 124 after --timeout; 125 where pinscope failed; 126 "
+        "and 127 where the command could not be run or found; 77 where --memory-max cannot be set here.";
     verb.run = &run_command;
     return verb;
 }

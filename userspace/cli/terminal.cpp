@@ -18,7 +18,8 @@ report::Style output_style() {
         return style;
     const char* no_color = std::getenv("NO_COLOR"); // NOLINT(concurrency-mt-unsafe)
     const char* term = std::getenv("TERM");         // NOLINT(concurrency-mt-unsafe)
-    style.colour = (no_color == nullptr || *no_color == '\0') && term != nullptr && std::string_view(term) != "dumb";
+    style.colour =
+        (no_color == nullptr || *no_color == '\0') && term != nullptr && std::string_view(term) != "dumb";
     winsize size{};
     style.width = ::ioctl(STDOUT_FILENO, TIOCGWINSZ, &size) == 0 && size.ws_col > 0 ? size.ws_col : 80;
     return style;
@@ -32,13 +33,19 @@ bool print_answer(std::string_view text) {
     return false;
 }
 
-void complain(std::string_view text) { fmt::print(stderr, "pinscope: {}\n", text); }
+void complain(std::string_view text) {
+    fmt::print(stderr, "pinscope: {}\n", text);
+}
 
-void complain(const Error& error) { complain(error.text()); }
+void complain(const Error& error) {
+    complain(error.text());
+}
 
 ProgressLine::ProgressLine() : on_terminal_(::isatty(STDERR_FILENO) != 0) {}
 
-ProgressLine::~ProgressLine() { clear(); }
+ProgressLine::~ProgressLine() {
+    clear();
+}
 
 void ProgressLine::show(std::string_view what, size_t done, size_t of) {
     if (!on_terminal_)

@@ -11,10 +11,12 @@
 
 namespace pinscope::cli {
 
-// Colours and width for standard output: only on a terminal, and no colours where NO_COLOR is set or TERM is "dumb".
+// Colours and width for standard output: only on a terminal, and no colours where NO_COLOR is set or TERM is
+// "dumb".
 report::Style output_style();
 
-// Writes an answer to standard output. False, with a message on standard error, where it could not be written whole.
+// Writes an answer to standard output. False, with a message on standard error, where it could not be written
+// whole.
 bool print_answer(std::string_view text);
 
 // "pinscope: …" on standard error.

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a verb is and takes, as a table: the parser, the help, the completion and the man pages are made from it.
+// What a verb is and takes, as a table: the parser, the help, the completion and the man pages are made from
+// it.
 #pragma once
 
 #include <map>
@@ -28,7 +29,8 @@ class Arguments {
     bool has(const std::string& option) const { return values_.count(option) != 0; }
     std::optional<std::string> value(const std::string& option) const {
         const auto found = values_.find(option);
-        return found != values_.end() && !found->second.empty() ? std::optional(found->second.front()) : std::nullopt;
+        return found != values_.end() && !found->second.empty() ? std::optional(found->second.front())
+                                                                : std::nullopt;
     }
     std::vector<std::string> values(const std::string& option) const {
         const auto found = values_.find(option);
@@ -38,7 +40,9 @@ class Arguments {
     // What followed the first "--", byte for byte.
     const std::vector<std::string>& command() const { return command_; }
 
-    void add(const std::string& option, std::vector<std::string> values) { values_[option] = std::move(values); }
+    void add(const std::string& option, std::vector<std::string> values) {
+        values_[option] = std::move(values);
+    }
     void set_positional(std::vector<std::string> words) { positional_ = std::move(words); }
     void set_command(std::vector<std::string> words) { command_ = std::move(words); }
 

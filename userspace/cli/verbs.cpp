@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "cli/verb.h"
-
 #include "cli/verbs.h"
+
+#include "cli/verb.h"
 
 namespace pinscope::cli {
 

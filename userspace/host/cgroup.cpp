@@ -12,8 +12,8 @@
 namespace pinscope::host {
 namespace {
 
-// A v1 limit at or above this is "none": the kernel shows PAGE_COUNTER_MAX pages (mm/page_counter.c), which is
-// LONG_MAX rounded down to a page.
+// A v1 limit at or above this is "none": the kernel shows PAGE_COUNTER_MAX pages (mm/page_counter.c), which
+// is LONG_MAX rounded down to a page.
 constexpr uint64_t v1_unlimited_from = uint64_t{1} << 62U;
 
 struct Mount {
@@ -23,11 +23,16 @@ struct Mount {
     std::string options; // of the superblock: v1 names its controllers there
 };
 
+bool is_octal(char c) {
+    return c >= '0' && c <= '7';
+}
+
 // mountinfo writes blanks and backslashes as \ooo.
 std::string unescape(std::string_view text) {
     std::string out;
     for (size_t i = 0; i < text.size(); ++i) {
-        if (text[i] == '\\' && i + 3 < text.size() && text[i + 1] >= '0' && text[i + 1] <= '3') {
+        if (text[i] == '\\' && i + 3 < text.size() && is_octal(text[i + 1]) && is_octal(text[i + 2]) &&
+            is_octal(text[i + 3])) {
             const int code = (text[i + 1] - '0') * 64 + (text[i + 2] - '0') * 8 + (text[i + 3] - '0');
             out += static_cast<char>(code);
             i += 3;
@@ -66,9 +71,12 @@ bool is_within(std::string_view path, std::string_view root) {
 }
 
 Result<CgroupPlace> place_on(const Mount& mount, int version, std::string_view path) {
+    if (path.empty() || path.front() != '/')
+        return fail({"cannot reach the memory cgroup", printable(path), "its path is not an absolute one", "",
+                     EINVAL});
     if (path.substr(0, 4) == "/../" || path == "/..")
-        return fail({"cannot reach the memory cgroup", printable(path), "it lies outside this cgroup namespace",
-                     "run in the host's cgroup namespace", ENOENT});
+        return fail({"cannot reach the memory cgroup", printable(path),
+                     "it lies outside this cgroup namespace", "run in the host's cgroup namespace", ENOENT});
     // Within a cgroup namespace a mount's root is "/" or "/.." and so on; the path already counts from there.
     const bool root_is_outside = mount.root.substr(0, 3) == "/..";
     if (!root_is_outside && !is_within(path, mount.root))
@@ -115,7 +123,8 @@ Result<CgroupPlace> locate_memory_cgroup(std::string_view proc_cgroup, std::stri
             v2_path = path;
     }
     if (!v1_path && !v2_path)
-        return fail({"cannot find a memory cgroup", "", "no hierarchy has the memory controller", "", ENOENT});
+        return fail(
+            {"cannot find a memory cgroup", "", "no hierarchy has the memory controller", "", ENOENT});
 
     for (const auto& mount : cgroup_mounts(mountinfo)) {
         if (v1_path && mount.type == "cgroup" && lists(mount.options, "memory"))
@@ -123,9 +132,10 @@ Result<CgroupPlace> locate_memory_cgroup(std::string_view proc_cgroup, std::stri
         if (!v1_path && mount.type == "cgroup2")
             return place_on(mount, 2, *v2_path);
     }
-    return fail({"cannot find the memory cgroup's files", "",
-                 v1_path ? "the v1 memory hierarchy is not mounted here" : "no cgroup2 file system is mounted here",
-                 "mount it, or run where /sys/fs/cgroup is mounted", ENOENT});
+    return fail(
+        {"cannot find the memory cgroup's files", "",
+         v1_path ? "the v1 memory hierarchy is not mounted here" : "no cgroup2 file system is mounted here",
+         "mount it, or run where /sys/fs/cgroup is mounted", ENOENT});
 }
 
 Result<CgroupPlace> find_memory_cgroup(const Root& root, pid_t pid) {
@@ -218,7 +228,8 @@ std::optional<Limit> read_effective_limit(const CgroupPlace& place) {
         if (const auto own = read_own_limit(*at))
             tightest = tightest ? lower(*tightest, *own) : *own;
     }
-    // The root has no memory.max: with no file on the whole path there is no limit, if the files can be read at all.
+    // The root has no memory.max: with no file on the whole path there is no limit, if the files can be read
+    // at all.
     if (!tightest && exists(place.folder + "/cgroup.procs"))
         return Limit::none();
     return tightest;

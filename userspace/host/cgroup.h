@@ -23,16 +23,16 @@ struct CgroupPlace {
     std::string mount;  // likewise: the highest folder that can be seen from here
 };
 
-// Pure part: from the texts of /proc/PID/cgroup and /proc/PID/mountinfo. `folder` and `mount` come without a prefix.
-// The path of /proc/PID/cgroup counts from the root of the reader's cgroup namespace, or from the hierarchy's; a
-// mount shows the part below its own root (mountinfo's fourth field).
+// Pure part: from the texts of /proc/PID/cgroup and /proc/PID/mountinfo. `folder` and `mount` come without a
+// prefix. The path of /proc/PID/cgroup counts from the root of the reader's cgroup namespace, or from the
+// hierarchy's; a mount shows the part below its own root (mountinfo's fourth field).
 Result<CgroupPlace> locate_memory_cgroup(std::string_view proc_cgroup, std::string_view mountinfo);
 
 // Fails where procfs is masked, where no memory controller is found, or where its hierarchy is not mounted.
 Result<CgroupPlace> find_memory_cgroup(const Root& root, pid_t pid);
 
-// Whether the memory controller's files are there: on v2 they are missing in the root and where a parent does not
-// enable the controller.
+// Whether the memory controller's files are there: on v2 they are missing in the root and where a parent does
+// not enable the controller.
 bool has_memory_files(const CgroupPlace& place);
 
 CgroupMemory read_cgroup_memory(const CgroupPlace& place);
@@ -40,8 +40,8 @@ CgroupMemory read_cgroup_memory(const CgroupPlace& place);
 // The cgroup's own limit (memory.limit_in_bytes, memory.max).
 std::optional<Limit> read_own_limit(const CgroupPlace& place);
 
-// The tightest limit from the cgroup up to the mount: memory.stat's hierarchical_memory_limit on v1, which also
-// counts cgroups above a namespace's root; the walk on v2.
+// The tightest limit from the cgroup up to the mount: memory.stat's hierarchical_memory_limit on v1, which
+// also counts cgroups above a namespace's root; the walk on v2.
 std::optional<Limit> read_effective_limit(const CgroupPlace& place);
 
 // Bytes that can still be charged before the tightest limit is met; nothing where there is none.

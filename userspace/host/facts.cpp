@@ -44,7 +44,9 @@ CapabilityFacts own_capability(unsigned number) {
     return facts;
 }
 
-Limit limit_from(rlim_t value) { return value == RLIM_INFINITY ? Limit::none() : Limit::of(value); }
+Limit limit_from(rlim_t value) {
+    return value == RLIM_INFINITY ? Limit::none() : Limit::of(value);
+}
 
 std::optional<uint64_t> meminfo_bytes(std::string_view meminfo, std::string_view key) {
     const auto value = find_value(meminfo, key);
@@ -80,13 +82,15 @@ void look_at_system(const Root& root, HostFacts& facts) {
         facts.missing.push_back({"the host's memory", meminfo.error().text(), "sizes that are sure to fit"});
     facts.overcommit_memory = sysctl(root, "/proc/sys/vm/overcommit_memory");
     if (const auto kib = sysctl(root, "/proc/sys/kernel/perf_event_mlock_kb"))
-        facts.perf_free_bytes = *kib * 1024 * static_cast<uint64_t>(std::max(1L, ::sysconf(_SC_NPROCESSORS_ONLN)));
+        facts.perf_free_bytes =
+            *kib * 1024 * static_cast<uint64_t>(std::max(1L, ::sysconf(_SC_NPROCESSORS_ONLN)));
     facts.perf_event_paranoid = signed_sysctl(root, "/proc/sys/kernel/perf_event_paranoid");
     facts.container = recognise_container(root);
     facts.virtualisation = recognise_virtualisation(root);
     facts.nvidia = recognise_nvidia(root);
     if (!read_foll_pin_pages(root))
-        facts.missing.push_back({"pages pinned system-wide", "/proc/vmstat has no readable nr_foll_pin_acquired",
+        facts.missing.push_back({"pages pinned system-wide",
+                                 "/proc/vmstat has no readable nr_foll_pin_acquired",
                                  "the pages that a trial pinned, counted by the kernel"});
 }
 
@@ -127,8 +131,9 @@ Host look_at_self(const Root& root) {
     facts.uid = ::geteuid();
     facts.in_initial_user_namespace = in_initial_user_namespace(root, 0);
     if (!facts.in_initial_user_namespace)
-        facts.missing.push_back({"the user namespace", "/proc/self/uid_map cannot be read",
-                                 "whether CAP_IPC_LOCK counts here: it does only in the initial user namespace"});
+        facts.missing.push_back(
+            {"the user namespace", "/proc/self/uid_map cannot be read",
+             "whether CAP_IPC_LOCK counts here: it does only in the initial user namespace"});
     if (!exists(process_folder(root, 0) + "/status"))
         facts.missing.push_back({"/proc/PID/status", "it cannot be read here",
                                  "VmLck, VmPin and the resident bytes of each trial"});

@@ -21,12 +21,12 @@ struct Host {
 // Of this process. Never fails: what cannot be read is listed as missing.
 Host look_at_self(const Root& root);
 
-// Of another process: its limits, capabilities, user namespace and cgroup. Fails where these cannot be read, since
-// an answer for another process must not be made of our own conditions.
+// Of another process: its limits, capabilities, user namespace and cgroup. Fails where these cannot be read,
+// since an answer for another process must not be made of our own conditions.
 Result<Host> look_at_process(const Root& root, pid_t pid);
 
-// nr_foll_pin_acquired - nr_foll_pin_released of /proc/vmstat: pages pinned now, of the whole system (mm/gup.c, 5.7
-// on).
+// nr_foll_pin_acquired - nr_foll_pin_released of /proc/vmstat: pages pinned now, of the whole system
+// (mm/gup.c, 5.7 on).
 std::optional<uint64_t> read_foll_pin_pages(const Root& root);
 
 } // namespace pinscope::host

@@ -77,8 +77,8 @@ NvidiaFacts recognise_nvidia(const Root& root) {
     NvidiaFacts facts;
     facts.device_present = exists(root.at("/dev/nvidiactl"));
     facts.wsl = exists(root.at("/dev/dxg"));
-    // "NVRM version: NVIDIA UNIX … Kernel Module  535.104.05  date", or "… for x86_64  560.35.03  Release Build …":
-    // the first word with two dots or one is the version.
+    // "NVRM version: NVIDIA UNIX … Kernel Module  535.104.05  date", or "… for x86_64  560.35.03  Release
+    // Build …": the first word with two dots or one is the version.
     const auto text = read_file(root.at("/proc/driver/nvidia/version")).value_or("");
     const auto line = find_value(text, "NVRM version");
     for (const auto word : words(line.value_or(""))) {

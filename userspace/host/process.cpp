@@ -109,7 +109,8 @@ Result<ProcessIdentity> parse_identity(std::string_view status) {
     const auto permitted = hexadecimal(status, "CapPrm");
     const auto bounding = hexadecimal(status, "CapBnd");
     if (!uid || !gid || !effective || !permitted || !bounding)
-        return fail({"cannot read a process's ids and capabilities", "", "its status file lacks them", "", EINVAL});
+        return fail(
+            {"cannot read a process's ids and capabilities", "", "its status file lacks them", "", EINVAL});
     return ProcessIdentity{*uid, *gid, *effective, *permitted, *bounding};
 }
 

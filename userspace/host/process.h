@@ -18,8 +18,8 @@ namespace pinscope::host {
 // "self" for pid 0, which is whoever reads.
 std::string process_folder(const Root& root, pid_t pid);
 
-// From the texts of /proc/PID/status and /proc/PID/smaps_rollup; fields that are not there have no value. The files
-// count in kB of 1024 bytes (fs/proc/task_mmu.c, task_mem; all versions).
+// From the texts of /proc/PID/status and /proc/PID/smaps_rollup; fields that are not there have no value. The
+// files count in kB of 1024 bytes (fs/proc/task_mmu.c, task_mem; all versions).
 ProcessMemory parse_process_memory(std::string_view status, std::string_view smaps_rollup);
 ProcessMemory read_process_memory(const Root& root, pid_t pid);
 
@@ -43,8 +43,9 @@ struct ProcessIdentity {
 Result<ProcessIdentity> parse_identity(std::string_view status);
 Result<ProcessIdentity> read_identity(const Root& root, pid_t pid);
 
-// True for the initial user namespace, whose map is "0 0 4294967295". A child namespace can be given the same map
-// only by a process that could do without it, so this is evidence enough; nothing where the file cannot be read.
+// True for the initial user namespace, whose map is "0 0 4294967295". A child namespace can be given the same
+// map only by a process that could do without it, so this is evidence enough; nothing where the file cannot
+// be read.
 std::optional<bool> in_initial_user_namespace(const Root& root, pid_t pid);
 
 // The id inside the map's namespace for an id outside; nothing for one that is not mapped.

@@ -6,21 +6,12 @@
 
 namespace pinscope {
 
-// The CUDA mechanisms by name: they are tried by pinscope-cuda, since they need libraries that the static core cannot
-// load.
+// The CUDA mechanisms by name: they are tried by pinscope-cuda, since they need libraries that the static
+// core cannot load.
 inline constexpr std::array<std::string_view, 12> cuda_mechanisms = {
-    "cudaHostAlloc",
-    "cudaHostAlloc-portable",
-    "cudaHostAlloc-mapped",
-    "cudaHostAlloc-writecombined",
-    "cudaMallocHost",
-    "cudaHostRegister",
-    "cudaHostRegister-memfd",
-    "cudaHostRegister-file",
-    "cudaMallocManaged",
-    "cuMemHostAlloc",
-    "cuMemHostRegister",
-    "cuMemCreate-host",
+    "cudaHostAlloc",     "cudaHostAlloc-portable", "cudaHostAlloc-mapped",   "cudaHostAlloc-writecombined",
+    "cudaMallocHost",    "cudaHostRegister",       "cudaHostRegister-memfd", "cudaHostRegister-file",
+    "cudaMallocManaged", "cuMemHostAlloc",         "cuMemHostRegister",      "cuMemCreate-host",
 };
 
 } // namespace pinscope

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What was read of the host before anything was tried. What could not be read has no value, and a Missing says so.
+// What was read of the host before anything was tried. What could not be read has no value, and a Missing
+// says so.
 #pragma once
 
 #include "model/limit.h"
@@ -63,8 +64,8 @@ struct HostFacts {
     uint64_t like_capabilities = 0; // of another process looked at: its effective set, bit by number
     std::optional<uint64_t> memory_total_bytes;
     std::optional<uint64_t> memory_available_bytes;
-    std::optional<uint64_t> overcommit_memory;     // vm.overcommit_memory
-    std::optional<uint64_t> perf_free_bytes;       // perf_event_mlock_kb over all CPUs
+    std::optional<uint64_t> overcommit_memory; // vm.overcommit_memory
+    std::optional<uint64_t> perf_free_bytes;   // perf_event_mlock_kb over all CPUs
     std::optional<int64_t> perf_event_paranoid;
     NvidiaFacts nvidia;
     CudaLibraryFacts cuda_library;

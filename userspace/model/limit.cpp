@@ -5,6 +5,8 @@
 
 namespace pinscope {
 
-std::string limit_text(const Limit& limit) { return limit.unlimited ? "unlimited" : format_bytes(limit.bytes); }
+std::string limit_text(const Limit& limit) {
+    return limit.unlimited ? "unlimited" : format_bytes(limit.bytes);
+}
 
 } // namespace pinscope

@@ -22,13 +22,15 @@ struct TrialError {
 std::string error_name(const TrialError& error);
 std::string_view domain_name(ErrorDomain domain);
 
-// The counters that the kernel compares with RLIMIT_MEMLOCK. They are separate: filling one leaves the others empty.
+// The counters that the kernel compares with RLIMIT_MEMLOCK. They are separate: filling one leaves the others
+// empty.
 enum class Budget : uint8_t {
     locked_vm,      // mm->locked_vm, of one process; VmLck in /proc/PID/status
     pinned_vm,      // mm->pinned_vm, of one process; VmPin
     user_locked_vm, // user_struct.locked_vm, of all processes of a uid; nowhere in /proc
-    user_memlock,   // ucounts RLIMIT_MEMLOCK, of all processes of a uid (user->locked_shm before 5.14); nowhere in /proc
-    total_vm,       // mm->total_vm, of one process; VmSize
+    user_memlock, // ucounts RLIMIT_MEMLOCK, of all processes of a uid (user->locked_shm before 5.14); nowhere
+                  // in /proc
+    total_vm,     // mm->total_vm, of one process; VmSize
 };
 
 std::string_view budget_name(Budget budget);
@@ -57,8 +59,8 @@ struct MechanismFacts {
     bool counts_in(Budget budget) const;
 };
 
-// An exact name, else the family: the part before the first '-'. "io_uring" names both io_uring mechanisms, "mlock"
-// only itself.
+// An exact name, else the family: the part before the first '-'. "io_uring" names both io_uring mechanisms,
+// "mlock" only itself.
 bool names_family(std::string_view wanted, std::string_view mechanism);
 
 } // namespace pinscope

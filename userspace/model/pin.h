@@ -41,12 +41,13 @@ struct SharedBudget {
 struct Sweep {
     std::string mechanism;
     Limit memlock_soft;
-    std::optional<uint64_t> largest_single_bytes;  // nothing where no size was granted
-    std::optional<uint64_t> single_refused_bytes;  // the smallest size that was refused; nothing: none was
-    std::optional<TrialError> single_error;        // of that refusal
+    std::optional<uint64_t> largest_single_bytes;     // nothing where no size was granted
+    std::optional<uint64_t> single_refused_bytes;     // the smallest size that was refused; nothing: none was
+    std::optional<TrialError> single_error;           // of that refusal
     std::optional<uint64_t> largest_cumulative_bytes; // nothing where only one pin fits a process
     std::optional<uint64_t> cumulative_pins;
-    std::optional<TrialError> cumulative_error;    // of the refusal that ended it; nothing: the bound was reached
+    std::optional<TrialError>
+        cumulative_error; // of the refusal that ended it; nothing: the bound was reached
     uint64_t tested_up_to_bytes = 0;
     uint64_t steps = 0; // trials it took
 };
@@ -54,7 +55,7 @@ struct Sweep {
 // What was asked: the conditions of the trials in the role `over`.
 struct PinQuestion {
     Limit memlock_soft;
-    std::optional<bool> cap_ipc_lock; // nothing: as the process of --like has it
+    std::optional<bool> cap_ipc_lock;   // nothing: as the process of --like has it
     std::optional<uint64_t> size_bytes; // nothing: chosen for each mechanism
     std::optional<pid_t> like;
     bool named = false; // by --mechanism
@@ -71,8 +72,8 @@ struct PinFindings {
     std::vector<TrialNotRun> not_run;
     std::vector<SharedBudget> shared_budgets;
     std::vector<Sweep> sweeps;
-    std::vector<MechanismFacts> judged; // the mechanisms that were asked about, in order
-    std::vector<std::string> cuda_named;  // CUDA mechanisms that were asked for by name
+    std::vector<MechanismFacts> judged;  // the mechanisms that were asked about, in order
+    std::vector<std::string> cuda_named; // CUDA mechanisms that were asked for by name
     uint64_t duration_ns = 0;
 };
 

@@ -22,9 +22,9 @@ struct ProcessMemory {
 // The memory cgroup's own files, in bytes; the last two are counts.
 struct CgroupMemory {
     std::optional<uint64_t> usage;
-    std::optional<uint64_t> kernel;     // memory.kmem.usage_in_bytes (v1), memory.stat kernel (v2, 5.18 on)
-    std::optional<uint64_t> anon;       // v1 rss
-    std::optional<uint64_t> file;       // v1 cache
+    std::optional<uint64_t> kernel; // memory.kmem.usage_in_bytes (v1), memory.stat kernel (v2, 5.18 on)
+    std::optional<uint64_t> anon;   // v1 rss
+    std::optional<uint64_t> file;   // v1 cache
     std::optional<uint64_t> shmem;
     std::optional<uint64_t> limit_hits; // memory.failcnt (v1), memory.events max (v2)
     std::optional<uint64_t> oom_kills;  // memory.oom_control oom_kill (v1), memory.events oom_kill (v2)
@@ -33,7 +33,8 @@ struct CgroupMemory {
 struct Snapshot {
     ProcessMemory process;
     CgroupMemory cgroup;
-    std::optional<uint64_t> foll_pin_pages; // /proc/vmstat nr_foll_pin_acquired - nr_foll_pin_released; system-wide
+    std::optional<uint64_t>
+        foll_pin_pages; // /proc/vmstat nr_foll_pin_acquired - nr_foll_pin_released; system-wide
 };
 
 // Differences over a trial; negative where something shrank.

@@ -15,7 +15,9 @@ constexpr std::array<std::string_view, 7> roles = {"over",      "limit_lifted", 
 
 } // namespace
 
-std::string_view stop_point_name(StopPoint point) { return stop_points.at(static_cast<size_t>(point)); }
+std::string_view stop_point_name(StopPoint point) {
+    return stop_points.at(static_cast<size_t>(point));
+}
 
 std::optional<StopPoint> stop_point_from(std::string_view name) {
     for (size_t i = 0; i < stop_points.size(); ++i)
@@ -24,8 +26,12 @@ std::optional<StopPoint> stop_point_from(std::string_view name) {
     return std::nullopt;
 }
 
-std::string_view outcome_name(Outcome outcome) { return outcomes.at(static_cast<size_t>(outcome)); }
+std::string_view outcome_name(Outcome outcome) {
+    return outcomes.at(static_cast<size_t>(outcome));
+}
 
-std::string_view role_name(Role role) { return roles.at(static_cast<size_t>(role)); }
+std::string_view role_name(Role role) {
+    return roles.at(static_cast<size_t>(role));
+}
 
 } // namespace pinscope

@@ -52,9 +52,9 @@ struct Trial {
     uint64_t size_bytes = 0;               // of one pin
     uint64_t count = 1;                    // pins asked for in the one process
     std::optional<uint64_t> charged_bytes; // what one granted pin counts as; nothing where no pin was granted
-    uint64_t free_bytes = 0; // of each pin, not counted at the limit (perf's allowance)
+    uint64_t free_bytes = 0;               // of each pin, not counted at the limit (perf's allowance)
     uint64_t granted_count = 0;
-    uint64_t held_bytes = 0;               // size of all granted pins together
+    uint64_t held_bytes = 0; // size of all granted pins together
     ConditionsSeen conditions;
     // Nothing, or in which respect `conditions` are not the ones that were asked for.
     std::string conditions_differ;

@@ -11,8 +11,8 @@ std::string_view control_state_name(ControlState state) {
 }
 
 std::string_view verdict_name(VerdictKind kind) {
-    constexpr std::array<std::string_view, 5> names = {"enforced", "not_enforced", "blocked_elsewhere", "unsupported",
-                                                       "inconclusive"};
+    constexpr std::array<std::string_view, 5> names = {"enforced", "not_enforced", "blocked_elsewhere",
+                                                       "unsupported", "inconclusive"};
     return names.at(static_cast<size_t>(kind));
 }
 

@@ -16,9 +16,9 @@ std::string_view control_state_name(ControlState state);
 
 // A trial whose right outcome is known when the conditions really hold.
 struct Control {
-    std::string name;      // over_without_cap, over_with_cap, under
-    std::string mechanism; // mlock, or the one judged where its budget is another
-    std::string expected;  // an outcome
+    std::string name;                    // over_without_cap, over_with_cap, under
+    std::string mechanism;               // mlock, or the one judged where its budget is another
+    std::string expected;                // an outcome
     std::optional<std::string> observed; // an outcome; nothing where it could not be tried
     ControlState state = ControlState::unavailable;
     std::string reason; // one sentence

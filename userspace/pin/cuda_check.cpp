@@ -32,7 +32,8 @@ std::string find_pinscope_cuda() {
     return {};
 }
 
-CudaLibraryFacts check_cuda(const run::Stage& stage, const run::Interruption& interruption, const std::string& program) {
+CudaLibraryFacts check_cuda(const run::Stage& stage, const run::Interruption& interruption,
+                            const std::string& program) {
     CudaLibraryFacts facts;
     if (program.empty()) {
         facts.detail = "pinscope-cuda is not beside this program";
@@ -50,7 +51,8 @@ CudaLibraryFacts check_cuda(const run::Stage& stage, const run::Interruption& in
         return facts;
     }
     run::StopMessage message;
-    const auto wait = run::wait_for_message(child->channel(), interruption.fd(), MonotonicClock::now() + patience, message);
+    const auto wait =
+        run::wait_for_message(child->channel(), interruption.fd(), MonotonicClock::now() + patience, message);
     switch (wait) {
     case run::Wait::message:
         facts.answered = true;
@@ -58,7 +60,8 @@ CudaLibraryFacts check_cuda(const run::Stage& stage, const run::Interruption& in
         facts.detail = printable(run::get_text(message.detail));
         break;
     case run::Wait::closed:
-        facts.detail = fmt::format("pinscope-cuda ended with status {} before it answered", child->wait()->status());
+        facts.detail =
+            fmt::format("pinscope-cuda ended with status {} before it answered", child->wait()->status());
         break;
     case run::Wait::timeout:
         facts.detail = fmt::format("pinscope-cuda gave no answer within {} s", patience.count());

@@ -14,6 +14,7 @@ namespace pinscope::pin {
 std::string find_pinscope_cuda();
 
 // What it answers, or why it does not.
-CudaLibraryFacts check_cuda(const run::Stage& stage, const run::Interruption& interruption, const std::string& program);
+CudaLibraryFacts check_cuda(const run::Stage& stage, const run::Interruption& interruption,
+                            const std::string& program);
 
 } // namespace pinscope::pin

@@ -17,8 +17,8 @@ namespace {
 
 using std::chrono::milliseconds;
 
-// What an ended trial held at a shared budget is given back by deferred work (an RCU grace period for AF_XDP, a
-// workqueue for io_uring), so a refusal right after one is looked at again.
+// What an ended trial held at a shared budget is given back by deferred work (an RCU grace period for AF_XDP,
+// a workqueue for io_uring), so a refusal right after one is looked at again.
 constexpr int most_tries = 6;
 constexpr int most_tries_in_bisection = 3; // where a refusal is the likelier answer
 constexpr milliseconds first_pause{10};
@@ -39,7 +39,9 @@ uint64_t choose_size(const PinOptions& options, Limit soft, const RegisteredMech
     return mechanism.fit_size(round_up(over / options.count, page_size()));
 }
 
-bool interrupted() { return run::Interruption::signal() != 0; }
+bool interrupted() {
+    return run::Interruption::signal() != 0;
+}
 
 } // namespace
 
@@ -87,7 +89,8 @@ Conditions Experiment::conditions(Limit soft, std::optional<Limit> hard, std::op
         wanted.memlock_hard = soft;
     wanted.cap_ipc_lock = cap;
     wanted.like = plan_.options.like;
-    wanted.capabilities = plan_.options.like ? std::optional<uint64_t>(plan_.host.like_capabilities) : std::nullopt;
+    wanted.capabilities =
+        plan_.options.like ? std::optional<uint64_t>(plan_.host.like_capabilities) : std::nullopt;
     if (wanted.capabilities && cap) {
         constexpr uint64_t bit = uint64_t{1} << CAP_IPC_LOCK;
         wanted.capabilities = *cap ? *wanted.capabilities | bit : *wanted.capabilities & ~bit;
@@ -106,9 +109,10 @@ std::optional<Trial> Experiment::try_trial(const TrialRequest& request) {
     const uint64_t total = request.size_bytes * request.count;
     if (!oom_group.empty() && plan_.room.bytes && total > *plan_.room.bytes) {
         not_run(*request.mechanism, request.role,
-                fmt::format("{} may meet the cgroup's limit, and memory.oom.group is set on {}: a kill would take "
-                            "every process in it",
-                            format_bytes(total), oom_group));
+                fmt::format(
+                    "{} may meet the cgroup's limit, and memory.oom.group is set on {}: a kill would take "
+                    "every process in it",
+                    format_bytes(total), oom_group));
         return std::nullopt;
     }
     auto trial = runner_.run(request);
@@ -138,7 +142,8 @@ std::optional<Trial> Experiment::try_again_while_refused(const TrialRequest& req
 std::string Experiment::why_capability_cannot_be_added() const {
     const auto& host = plan_.host;
     if (host.in_initial_user_namespace == false)
-        return "in a child user namespace CAP_IPC_LOCK does not count: the kernel asks for it in the initial one";
+        return "in a child user namespace CAP_IPC_LOCK does not count: the kernel asks for it in the initial "
+               "one";
     const auto& cap = host.cap_ipc_lock;
     if (plan_.options.like)
         return ""; // from our own permitted set, which the start of the trial will show
@@ -147,13 +152,14 @@ std::string Experiment::why_capability_cannot_be_added() const {
     return "";
 }
 
-bool Experiment::try_with_cap(const RegisteredMechanism& mechanism, uint64_t size, uint64_t count, Limit soft) {
+bool Experiment::try_with_cap(const RegisteredMechanism& mechanism, uint64_t size, uint64_t count,
+                              Limit soft) {
     if (auto reason = why_capability_cannot_be_added(); !reason.empty()) {
         not_run(mechanism, Role::with_cap, std::move(reason));
         return false;
     }
-    const auto trial = try_again_while_refused(
-        {&mechanism, Role::with_cap, size, count, false, conditions(soft, {}, true)});
+    const auto trial =
+        try_again_while_refused({&mechanism, Role::with_cap, size, count, false, conditions(soft, {}, true)});
     return trial && trial->outcome == Outcome::granted;
 }
 
@@ -187,23 +193,27 @@ void Experiment::try_soft_pair(const RegisteredMechanism& mechanism) {
     const Limit high = lower(plan_.host.memlock_hard, near);
     const auto pair = pair_below(high.bytes, mechanism);
     if (!pair) {
-        not_run(mechanism, Role::soft_low,
-                fmt::format("a hard limit of {} leaves no room to move the soft one below it", limit_text(high)));
+        not_run(
+            mechanism, Role::soft_low,
+            fmt::format("a hard limit of {} leaves no room to move the soft one below it", limit_text(high)));
         return;
     }
     const auto cap = plan_.question.cap_ipc_lock;
-    try_trial({&mechanism, Role::soft_low, pair->size, 1, false, conditions(Limit::of(pair->soft_below), {}, cap)});
+    try_trial(
+        {&mechanism, Role::soft_low, pair->size, 1, false, conditions(Limit::of(pair->soft_below), {}, cap)});
     try_again_while_refused({&mechanism, Role::soft_high, pair->size, 1, false, conditions(high, {}, cap)});
 }
 
 void Experiment::run_under(const RegisteredMechanism& mechanism, Limit soft) {
-    // Where the limit itself has no room for a page, a higher soft limit shows as well that requests are granted.
+    // Where the limit itself has no room for a page, a higher soft limit shows as well that requests are
+    // granted.
     if (!soft.unlimited && !size_under(soft.bytes, mechanism))
         soft = lower(Limit::of(1_MiB), plan_.host.memlock_hard);
     const auto size = size_under(soft.unlimited ? 8_MiB : soft.bytes, mechanism);
     if (!size) {
-        not_run(mechanism, Role::under,
-                fmt::format("the hard limit of {} has no room for a page", limit_text(plan_.host.memlock_hard)));
+        not_run(
+            mechanism, Role::under,
+            fmt::format("the hard limit of {} has no room for a page", limit_text(plan_.host.memlock_hard)));
         return;
     }
     const auto trial =
@@ -214,13 +224,14 @@ void Experiment::run_under(const RegisteredMechanism& mechanism, Limit soft) {
 
 void Experiment::measure_shared_budget(const RegisteredMechanism& mechanism, Limit soft, uint64_t refused) {
     const auto found = bisect(refused, mechanism, [&](uint64_t size) {
-        const auto trial = try_again_while_refused(
-            {&mechanism, Role::sweep, size, 1, false, conditions(soft, {}, false)});
+        const auto trial =
+            try_again_while_refused({&mechanism, Role::sweep, size, 1, false, conditions(soft, {}, false)});
         if (trial)
             findings_.trials.pop_back();
         return trial && trial->outcome == Outcome::granted;
     });
-    const auto budget = std::find_if(mechanism.facts.budgets.begin(), mechanism.facts.budgets.end(), is_shared);
+    const auto budget =
+        std::find_if(mechanism.facts.budgets.begin(), mechanism.facts.budgets.end(), is_shared);
     findings_.shared_budgets.push_back(
         {std::string(mechanism.facts.name), *budget, soft.bytes, found.largest_granted.value_or(0)});
 }
@@ -230,7 +241,9 @@ void Experiment::run_contrasts(const PinPlan::Entry& entry) {
     bool granted = try_limit_lifted(entry);
     // The capability is a control of its own for budgets that mlock's controls say nothing of.
     if (!granted || (has_shared_budget(mechanism.facts) && mechanism.facts.capability_lifts))
-        granted = try_with_cap(mechanism, entry.size_bytes, plan_.options.count, plan_.question.memlock_soft) || granted;
+        granted =
+            try_with_cap(mechanism, entry.size_bytes, plan_.options.count, plan_.question.memlock_soft) ||
+            granted;
     if (!granted)
         try_soft_pair(mechanism);
 }
@@ -255,8 +268,9 @@ void Experiment::run_mechanism(const PinPlan::Entry& entry) {
 void Experiment::run_mlock_controls() {
     const auto& mlock = *find_mechanism("mlock");
     // A control needs a limit to be over of.
-    const Limit soft = plan_.question.memlock_soft.unlimited ? lower(Limit::of(8_MiB), plan_.host.memlock_hard)
-                                                             : plan_.question.memlock_soft;
+    const Limit soft = plan_.question.memlock_soft.unlimited
+                           ? lower(Limit::of(8_MiB), plan_.host.memlock_hard)
+                           : plan_.question.memlock_soft;
     const uint64_t size = size_over(soft.bytes, mlock);
     try_trial({&mlock, Role::over, size, 1, false, conditions(soft, {}, false)});
     try_with_cap(mlock, size, 1, soft);
@@ -282,8 +296,9 @@ Result<PinFindings> Experiment::run(const Progress& progress) {
         progress(entry.mechanism->facts.name, ++done, of);
         run_mechanism(entry);
         if (plan_.options.sweep && !interrupted())
-            findings_.sweeps.push_back(sweep(*entry.mechanism, plan_, runner_,
-                                             conditions(plan_.question.memlock_soft, {}, plan_.question.cap_ipc_lock)));
+            findings_.sweeps.push_back(
+                sweep(*entry.mechanism, plan_, runner_,
+                      conditions(plan_.question.memlock_soft, {}, plan_.question.cap_ipc_lock)));
     }
     if (interrupted())
         return fail({"interrupted", "", "", "", EINTR});

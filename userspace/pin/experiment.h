@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Runs the trials that a verdict on each mechanism takes: over the limit first; where that is not granted, the trials
-// to compare with; and the controls. Which trials follow depends on how the earlier ones ended; what they mean is
-// analysis/'s to say.
+// Runs the trials that a verdict on each mechanism takes: over the limit first; where that is not granted,
+// the trials to compare with; and the controls. Which trials follow depends on how the earlier ones ended;
+// what they mean is analysis/'s to say.
 #pragma once
 
 #include "base/result.h"
@@ -44,7 +44,8 @@ struct PinPlan {
     std::vector<Entry> entries;
 };
 
-// Fails, with Error::number EINVAL for what only the command line can mend and EPERM for what this host denies.
+// Fails, with Error::number EINVAL for what only the command line can mend and EPERM for what this host
+// denies.
 Result<PinPlan> make_plan(const PinOptions& options, const HostFacts& host, const Room& room);
 
 class Experiment {

@@ -15,7 +15,8 @@ class Mapping {
   public:
     Mapping() = default;
     // Takes over what mmap returned; MAP_FAILED makes an empty one.
-    Mapping(void* address, uint64_t bytes) : address_(address == MAP_FAILED ? nullptr : address), bytes_(bytes) {}
+    Mapping(void* address, uint64_t bytes)
+        : address_(address == MAP_FAILED ? nullptr : address), bytes_(bytes) {}
     Mapping(Mapping&& other) noexcept
         : address_(std::exchange(other.address_, nullptr)), bytes_(std::exchange(other.bytes_, 0)) {}
     Mapping& operator=(Mapping&& other) noexcept {
@@ -32,8 +33,9 @@ class Mapping {
 
     // Private anonymous memory of small pages: transparent huge pages would make sizes inexact.
     static Mapping anonymous(uint64_t bytes, int more_flags = 0) {
-        Mapping mapping(::mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | more_flags, -1, 0),
-                        bytes);
+        Mapping mapping(
+            ::mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | more_flags, -1, 0),
+            bytes);
         if (mapping)
             ::madvise(mapping.address_, bytes, MADV_NOHUGEPAGE);
         return mapping;

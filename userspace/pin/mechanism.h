@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // One way to get memory that cannot be swapped. An object is one pin, made and used in a trial process.
 //
-// To add a mechanism: write a class with its facts in mechanisms/, name both in registry.cpp. CONTRIBUTING.md walks
-// through it.
+// To add a mechanism: write a class with its facts in mechanisms/, name both in registry.cpp. CONTRIBUTING.md
+// walks through it.
 #pragma once
 
 #include "model/mechanism.h"

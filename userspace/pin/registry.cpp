@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "pin/mechanism.h"
-
 #include "pin/mechanisms/mechanisms.h"
 
 #include <array>
@@ -10,10 +9,10 @@ namespace pinscope::pin {
 std::span<const RegisteredMechanism> all_mechanisms() {
     // Made at the first call, when every mechanism's file has been initialised.
     static const std::array all = {
-        mlock_mechanism,         mlock2_mechanism,           mlockall_mechanism,      mmap_locked_mechanism,
-        shm_lock_mechanism,      memfd_secret_mechanism,     io_uring_buffers_mechanism,
-        io_uring_ring_mechanism, af_xdp_umem_mechanism,      perf_ring_mechanism,     msg_zerocopy_mechanism,
-        bpf_map_mechanism,       vmsplice_mechanism,         packet_ring_mechanism,   hugetlb_mechanism};
+        mlock_mechanism,       mlock2_mechanism,       mlockall_mechanism,         mmap_locked_mechanism,
+        shm_lock_mechanism,    memfd_secret_mechanism, io_uring_buffers_mechanism, io_uring_ring_mechanism,
+        af_xdp_umem_mechanism, perf_ring_mechanism,    msg_zerocopy_mechanism,     bpf_map_mechanism,
+        vmsplice_mechanism,    packet_ring_mechanism,  hugetlb_mechanism};
     return all;
 }
 

@@ -22,7 +22,8 @@ Room find_room(const HostFacts& host, std::optional<uint64_t> cgroup_headroom) {
     if (host.memory_available_bytes)
         room.bytes = *host.memory_available_bytes / 2;
     if (cgroup_headroom) {
-        const uint64_t usable = *cgroup_headroom > process_overhead ? (*cgroup_headroom - process_overhead) / 4 * 3 : 0;
+        const uint64_t usable =
+            *cgroup_headroom > process_overhead ? (*cgroup_headroom - process_overhead) / 4 * 3 : 0;
         room.bytes = room.bytes ? std::min(*room.bytes, usable) : usable;
     }
     return room;

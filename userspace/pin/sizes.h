@@ -25,8 +25,8 @@ struct Room {
 // Half of what the host has left, three quarters of what the cgroup has; the less of the two.
 Room find_room(const HostFacts& host, std::optional<uint64_t> cgroup_headroom);
 
-// The soft limit to try under: as asked for; by default the current one, or less where that is unlimited or too large
-// for every mechanism to be tried over it.
+// The soft limit to try under: as asked for; by default the current one, or less where that is unlimited or
+// too large for every mechanism to be tried over it.
 Limit choose_soft_limit(const LimitChoice& choice, const HostFacts& host, const Room& room);
 
 // A size over `limit` that this mechanism can be asked for.
@@ -35,8 +35,8 @@ uint64_t size_over(uint64_t limit, const RegisteredMechanism& mechanism);
 // A size under `limit`; nothing where the limit has no room for a page.
 std::optional<uint64_t> size_under(uint64_t limit, const RegisteredMechanism& mechanism);
 
-// A size, a soft limit below it, and the hard limit above it: what shows the soft limit at work where the hard one
-// cannot be raised. Nothing where the hard limit is too small for that.
+// A size, a soft limit below it, and the hard limit above it: what shows the soft limit at work where the
+// hard one cannot be raised. Nothing where the hard limit is too small for that.
 struct SoftPair {
     uint64_t size = 0;
     uint64_t soft_below = 0;

@@ -12,9 +12,9 @@ namespace pinscope::pin {
 
 struct Step {
     run::StepResult result = run::StepResult::ok;
-    int error = 0;           // an errno
-    std::string_view call;   // the call that gave it: "mlock"; a literal
-    std::string detail;      // a sentence; may be empty
+    int error = 0;         // an errno
+    std::string_view call; // the call that gave it: "mlock"; a literal
+    std::string detail;    // a sentence; may be empty
 
     explicit operator bool() const { return result == run::StepResult::ok; }
 

@@ -19,7 +19,8 @@ struct Bisection {
     uint64_t steps = 0;
 };
 
-// Narrows down, to the sizes that the mechanism comes in, between nothing and `refused`, a size that is not granted.
+// Narrows down, to the sizes that the mechanism comes in, between nothing and `refused`, a size that is not
+// granted.
 Bisection bisect(uint64_t refused, const RegisteredMechanism& mechanism,
                  const std::function<bool(uint64_t size)>& is_granted);
 

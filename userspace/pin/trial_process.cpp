@@ -14,8 +14,8 @@
 namespace pinscope::pin {
 namespace {
 
-using run::StepResult;
 using run::set_text;
+using run::StepResult;
 using run::StopMessage;
 
 constexpr std::string_view cumulative_word = "cumulative";
@@ -31,7 +31,8 @@ void raise_cap_ipc_lock() {
 
 class TrialProcess {
   public:
-    TrialProcess(const RegisteredMechanism& mechanism, const TrialTask& task) : mechanism_(mechanism), task_(task) {}
+    TrialProcess(const RegisteredMechanism& mechanism, const TrialTask& task)
+        : mechanism_(mechanism), task_(task) {}
 
     void run() {
         if (!task_.cumulative && !prepare_all())
@@ -46,7 +47,8 @@ class TrialProcess {
         for (const auto& pin : pins_) {
             if (!pin->verify()) {
                 message_.result = StepResult::not_mapped;
-                set_text(message_.detail, "the call succeeded, but the memory does not hold what was written to it");
+                set_text(message_.detail,
+                         "the call succeeded, but the memory does not hold what was written to it");
             }
         }
         send(StopPoint::verified);
@@ -145,7 +147,8 @@ int run_trial_process(const std::vector<std::string>& arguments) {
         std::fputs("pinscope: this verb is for pinscope's own use\n", stderr);
         return 2;
     }
-    const TrialTask task{arguments[0], *size, *count, arguments[3] == cumulative_word, arguments[4] == raise_word};
+    const TrialTask task{arguments[0], *size, *count, arguments[3] == cumulative_word,
+                         arguments[4] == raise_word};
     if (task.raise_cap_ipc_lock)
         raise_cap_ipc_lock();
     TrialProcess(*mechanism, task).run();

@@ -12,11 +12,11 @@ struct TrialTask {
     std::string mechanism;
     uint64_t size_bytes = 0; // of one pin
     uint64_t count = 1;
-    // Instead of `count` pins: as many as are granted, the size halved at each refusal down to a page, until together
-    // they reach `count` times the size.
+    // Instead of `count` pins: as many as are granted, the size halved at each refusal down to a page, until
+    // together they reach `count` times the size.
     bool cumulative = false;
-    // Make CAP_IPC_LOCK effective first, where it is permitted: the exec of a file with capabilities of its own keeps
-    // it permitted only (security/commoncap.c).
+    // Make CAP_IPC_LOCK effective first, where it is permitted: the exec of a file with capabilities of its
+    // own keeps it permitted only (security/commoncap.c).
     bool raise_cap_ipc_lock = false;
 };
 

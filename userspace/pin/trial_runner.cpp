@@ -39,11 +39,14 @@ Limit limit_from(uint64_t value) {
 // In which respect the conditions are not those asked for; empty: in none.
 std::string compare(const Conditions& wanted, const ConditionsSeen& seen) {
     if (wanted.memlock_soft && !(*wanted.memlock_soft == seen.memlock_soft))
-        return fmt::format("the soft limit is {}, not {}", limit_text(seen.memlock_soft), limit_text(*wanted.memlock_soft));
+        return fmt::format("the soft limit is {}, not {}", limit_text(seen.memlock_soft),
+                           limit_text(*wanted.memlock_soft));
     if (wanted.memlock_hard && !(*wanted.memlock_hard == seen.memlock_hard))
-        return fmt::format("the hard limit is {}, not {}", limit_text(seen.memlock_hard), limit_text(*wanted.memlock_hard));
+        return fmt::format("the hard limit is {}, not {}", limit_text(seen.memlock_hard),
+                           limit_text(*wanted.memlock_hard));
     if (wanted.cap_ipc_lock && *wanted.cap_ipc_lock != seen.cap_ipc_lock)
-        return seen.cap_ipc_lock ? "CAP_IPC_LOCK came back with the exec" : "CAP_IPC_LOCK was lost with the exec";
+        return seen.cap_ipc_lock ? "CAP_IPC_LOCK came back with the exec"
+                                 : "CAP_IPC_LOCK was lost with the exec";
     return {};
 }
 
@@ -92,7 +95,8 @@ void note_failed_step(const StopMessage& message, const TrialRequest& request, T
 void note_death(const run::Exit& exit, const TrialRequest& request, Trial& trial) {
     if (exit.signal == 0) {
         trial.outcome = Outcome::crashed;
-        trial.detail = fmt::format("the trial process ended with status {} before its work was done", exit.code);
+        trial.detail =
+            fmt::format("the trial process ended with status {} before its work was done", exit.code);
         return;
     }
     trial.error = {ErrorDomain::signal, exit.signal};
@@ -167,8 +171,8 @@ Result<Trial> TrialRunner::run(const TrialRequest& request) const {
     command.itself = true;
     command.is_trial = true;
     command.arguments = {"pinscope", trial_verb};
-    for (auto& argument : to_arguments({trial.mechanism, request.size_bytes, request.count, request.cumulative,
-                                        request.conditions.cap_ipc_lock.value_or(false)}))
+    for (auto& argument : to_arguments({trial.mechanism, request.size_bytes, request.count,
+                                        request.cumulative, request.conditions.cap_ipc_lock.value_or(false)}))
         command.arguments.push_back(std::move(argument));
     auto child = stage_.start(command, request.conditions);
     if (!child)
@@ -222,8 +226,9 @@ Result<Trial> TrialRunner::run(const TrialRequest& request) const {
     trial.cgroup_oom_kills = rise(at_end.oom_kills, at_start.oom_kills);
     note_deltas(trial);
     if (trial.outcome == Outcome::killed && trial.detail.empty())
-        trial.detail = trial.cgroup_oom_kills.value_or(0) > 0 ? "killed by the OOM killer at its memory cgroup's limit"
-                                                              : "killed, by whom is not known";
+        trial.detail = trial.cgroup_oom_kills.value_or(0) > 0
+                           ? "killed by the OOM killer at its memory cgroup's limit"
+                           : "killed, by whom is not known";
     trial.duration_ns = static_cast<uint64_t>(
         std::chrono::duration_cast<std::chrono::nanoseconds>(MonotonicClock::now() - began).count());
     return trial;

@@ -32,7 +32,8 @@ std::string value_text(std::string_view key, const ordered_json& value) {
 void add(std::string& out, const std::string& key, const ordered_json& value, size_t depth) {
     const std::string indent(depth * 2, ' ');
     if (!value.is_structured()) {
-        out += fmt::format("{}{:<{}} {}\n", indent, key, 32 - std::min<size_t>(depth * 2, 31), value_text(key, value));
+        out += fmt::format("{}{:<{}} {}\n", indent, key, 32 - std::min<size_t>(depth * 2, 31),
+                           value_text(key, value));
         return;
     }
     if (value.empty()) {

@@ -244,7 +244,8 @@ ordered_json pin_json(const PinFindings& findings, const PinAnswer& answer) {
         trials.push_back(trial_json(trial));
     auto& not_run = out["not_run"] = ordered_json::array();
     for (const auto& entry : findings.not_run)
-        not_run.push_back({{"mechanism", entry.mechanism}, {"role", role_name(entry.role)}, {"reason", entry.reason}});
+        not_run.push_back(
+            {{"mechanism", entry.mechanism}, {"role", role_name(entry.role)}, {"reason", entry.reason}});
     return out;
 }
 

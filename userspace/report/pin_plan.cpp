@@ -10,15 +10,15 @@ namespace pinscope::report {
 
 std::string plan_text(const PinQuestion& question, const std::vector<PlanRow>& rows) {
     const auto& soft = question.memlock_soft;
-    std::string out = fmt::format("Would try, under a memlock limit of {}{}, nothing having been tried now:\n\n",
-                                  limit_text(soft),
-                                  question.cap_ipc_lock ? (*question.cap_ipc_lock ? " with CAP_IPC_LOCK"
-                                                                                  : " without CAP_IPC_LOCK")
-                                                        : "");
+    std::string out = fmt::format(
+        "Would try, under a memlock limit of {}{}, nothing having been tried now:\n\n", limit_text(soft),
+        question.cap_ipc_lock ? (*question.cap_ipc_lock ? " with CAP_IPC_LOCK" : " without CAP_IPC_LOCK")
+                              : "");
     out += fmt::format("{:<18}{:>10}{:>7}  {}\n", "MECHANISM", "SIZE", "COUNT", "WHAT");
     for (const auto& row : rows)
-        out += fmt::format("{:<18}{:>10}{:>7}  {}{}\n", row.mechanism, format_bytes(row.size_bytes), row.count,
-                           row.summary, row.needs.empty() ? "" : fmt::format(" (needs {})", row.needs));
+        out +=
+            fmt::format("{:<18}{:>10}{:>7}  {}{}\n", row.mechanism, format_bytes(row.size_bytes), row.count,
+                        row.summary, row.needs.empty() ? "" : fmt::format(" (needs {})", row.needs));
     return out;
 }
 
@@ -27,13 +27,15 @@ nlohmann::ordered_json plan_json(const PinQuestion& question, const std::vector<
     out["schema"] = "pinscope.pin-plan/1";
     out["tool_version"] = PINSCOPE_VERSION;
     const auto& soft = question.memlock_soft;
-    out["memlock_soft_bytes"] = soft.unlimited ? nlohmann::ordered_json(nullptr) : nlohmann::ordered_json(soft.bytes);
+    out["memlock_soft_bytes"] =
+        soft.unlimited ? nlohmann::ordered_json(nullptr) : nlohmann::ordered_json(soft.bytes);
     out["memlock_soft_unlimited"] = soft.unlimited;
-    out["cap_ipc_lock"] =
-        question.cap_ipc_lock ? nlohmann::ordered_json(*question.cap_ipc_lock) : nlohmann::ordered_json(nullptr);
+    out["cap_ipc_lock"] = question.cap_ipc_lock ? nlohmann::ordered_json(*question.cap_ipc_lock)
+                                                : nlohmann::ordered_json(nullptr);
     auto& trials = out["trials"] = nlohmann::ordered_json::array();
     for (const auto& row : rows)
-        trials.push_back({{"mechanism", row.mechanism}, {"size_bytes", row.size_bytes}, {"count", row.count}});
+        trials.push_back(
+            {{"mechanism", row.mechanism}, {"size_bytes", row.size_bytes}, {"count", row.count}});
     return out;
 }
 

@@ -74,7 +74,8 @@ class PinText {
         if (!findings_.leaf_shared_because.empty())
             line("Cgroup", "trials shared this one: " + findings_.leaf_shared_because);
         for (const auto& missing : findings_.host.missing)
-            line("Not seen", fmt::format("{} ({}); it would add {}", missing.what, missing.reason, missing.would_add));
+            line("Not seen",
+                 fmt::format("{} ({}); it would add {}", missing.what, missing.reason, missing.would_add));
         for (const auto& advice : answer_.advice)
             line("To do", advice);
         out_ += "\n" + summary_words() + "\n";
@@ -98,9 +99,10 @@ class PinText {
             words += ", container: " + *host.container;
         words += fmt::format("; memlock limit {} soft, {} hard", limit_text(host.memlock_soft),
                              limit_text(host.memlock_hard));
-        words += fmt::format("; CAP_IPC_LOCK {}", host.cap_ipc_lock.effective   ? "effective"
-                                                  : host.cap_ipc_lock.permitted ? "permitted but not effective"
-                                                                                : "not held");
+        words +=
+            fmt::format("; CAP_IPC_LOCK {}", host.cap_ipc_lock.effective   ? "effective"
+                                             : host.cap_ipc_lock.permitted ? "permitted but not effective"
+                                                                           : "not held");
         if (host.in_initial_user_namespace == false)
             words += ", in a child user namespace, where it does not count";
         if (host.cgroup.version)
@@ -128,9 +130,10 @@ class PinText {
             verdict_width = std::max(verdict_width, verdict_words(verdict.kind).size());
         }
         const size_t indent = name_width + verdict_width + 4;
-        out_ += paint(style_, Tone::strong,
-                      fmt::format("{:<{}}  {:<{}}  BECAUSE", "MECHANISM", name_width, "VERDICT", verdict_width)) +
-                "\n";
+        out_ +=
+            paint(style_, Tone::strong,
+                  fmt::format("{:<{}}  {:<{}}  BECAUSE", "MECHANISM", name_width, "VERDICT", verdict_width)) +
+            "\n";
         for (const auto& verdict : answer_.verdicts) {
             const auto words = fmt::format("{:<{}}", verdict_words(verdict.kind), verdict_width);
             out_ += fmt::format("{:<{}}  {}  {}\n", verdict.mechanism, name_width,
@@ -187,8 +190,9 @@ class PinText {
 
     std::string summary_words() const {
         std::string words;
-        for (const auto kind : {VerdictKind::enforced, VerdictKind::not_enforced, VerdictKind::blocked_elsewhere,
-                                VerdictKind::unsupported, VerdictKind::inconclusive}) {
+        for (const auto kind :
+             {VerdictKind::enforced, VerdictKind::not_enforced, VerdictKind::blocked_elsewhere,
+              VerdictKind::unsupported, VerdictKind::inconclusive}) {
             const auto count = std::count_if(answer_.verdicts.begin(), answer_.verdicts.end(),
                                              [&](const Verdict& verdict) { return verdict.kind == kind; });
             if (count > 0)

@@ -18,8 +18,8 @@ enum class Tone : unsigned char { plain, good, bad, quiet, strong };
 // The text in the tone's colour where colours are on.
 std::string paint(const Style& style, Tone tone, std::string_view text);
 
-// Breaks at blanks so that lines stay within style.width; lines after the first begin with `indent` blanks. The text
-// is taken to begin in column `indent`.
+// Breaks at blanks so that lines stay within style.width; lines after the first begin with `indent` blanks.
+// The text is taken to begin in column `indent`.
 std::string wrap(const Style& style, size_t indent, std::string_view text);
 
 } // namespace pinscope::report

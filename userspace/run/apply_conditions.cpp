@@ -5,9 +5,8 @@
 #include "base/file.h"
 #include "host/process.h"
 
-#include <fmt/format.h>
-
 #include <cap-ng.h>
+#include <fmt/format.h>
 
 #include <fcntl.h>
 #include <grp.h>
@@ -22,7 +21,9 @@
 namespace pinscope::run {
 namespace {
 
-rlim_t to_rlim(Limit limit) { return limit.unlimited ? RLIM_INFINITY : limit.bytes; }
+rlim_t to_rlim(Limit limit) {
+    return limit.unlimited ? RLIM_INFINITY : limit.bytes;
+}
 
 Status set_memlock(const Conditions& conditions) {
     if (!conditions.memlock_soft && !conditions.memlock_hard)

@@ -98,7 +98,8 @@ struct Start {
         arguments.push_back(const_cast<char*>(argument.c_str()));
     arguments.push_back(nullptr);
 
-    const int itself = start.itself >= 0 ? ::fcntl(start.itself, F_DUPFD_CLOEXEC, StopChannel::trial_fd + 1) : -1;
+    const int itself =
+        start.itself >= 0 ? ::fcntl(start.itself, F_DUPFD_CLOEXEC, StopChannel::trial_fd + 1) : -1;
     if (start.command.is_trial) {
         if (start.channel == StopChannel::trial_fd)
             ::fcntl(start.channel, F_SETFD, 0); // dup2 onto itself would keep close-on-exec
@@ -115,7 +116,8 @@ struct Start {
         ::syscall(SYS_execveat, itself, "", arguments.data(), environ, AT_EMPTY_PATH);
     else
         ::execvp(arguments[0], arguments.data());
-    Error error = os_error(exec_failed, start.command.itself ? "this program again" : start.command.arguments[0], errno);
+    Error error = os_error(exec_failed,
+                           start.command.itself ? "this program again" : start.command.arguments[0], errno);
     report_failure(report, true, error);
 }
 
@@ -193,7 +195,8 @@ Result<Child> start(const Command& command, const Conditions& conditions, const 
     if (pid < 0)
         return fail(os_error("cannot start a process", "", errno));
     if (pid == 0)
-        be_child({command, conditions, leaf, report_writing.get(), child_channel.get(), itself.get(), parent});
+        be_child(
+            {command, conditions, leaf, report_writing.get(), child_channel.get(), itself.get(), parent});
     janitor.watch(pid);
     Child child(pid, std::move(channel), janitor);
     report_writing.reset();
@@ -208,7 +211,8 @@ Result<Child> start(const Command& command, const Conditions& conditions, const 
         const std::string text(get_text(failure.text));
         if (failure.at_exec == 0)
             return fail({text, "", "", "", failure.number});
-        Error error = os_error(exec_failed, command.itself ? "this program again" : command.arguments[0], failure.number);
+        Error error = os_error(exec_failed, command.itself ? "this program again" : command.arguments[0],
+                               failure.number);
         return fail(error);
     }
     return child;

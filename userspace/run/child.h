@@ -44,15 +44,16 @@ class Child {
     pid_t pid() const { return pid_; }
     int channel() const { return channel_.get(); }
 
-    // Nothing where the deadline passes first, or `interrupt_fd` becomes readable. Without either it waits as long as
-    // it takes.
+    // Nothing where the deadline passes first, or `interrupt_fd` becomes readable. Without either it waits as
+    // long as it takes.
     std::optional<Exit> wait(std::optional<MonotonicClock::time_point> deadline = {}, int interrupt_fd = -1);
 
     void kill(int signal) const;
 
   private:
     friend Result<Child> start(const Command&, const Conditions&, const LeafCgroup&, const Janitor&);
-    Child(pid_t pid, Fd channel, const Janitor& janitor) : pid_(pid), channel_(std::move(channel)), janitor_(&janitor) {}
+    Child(pid_t pid, Fd channel, const Janitor& janitor)
+        : pid_(pid), channel_(std::move(channel)), janitor_(&janitor) {}
 
     pid_t pid_;
     Fd channel_;

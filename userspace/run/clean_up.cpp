@@ -57,7 +57,9 @@ Status move_back(const std::string& from, const std::string& to) {
     return remove_leaf(from);
 }
 
-Status keep_first(Status kept, Status next) { return kept ? std::move(next) : std::move(kept); }
+Status keep_first(Status kept, Status next) {
+    return kept ? std::move(next) : std::move(kept);
+}
 
 } // namespace
 
@@ -85,7 +87,8 @@ Status clean_up(const CleanUpPlan& plan, const std::set<pid_t>& children) {
     const auto subtree = read_file(plan.own_folder + "/cgroup.subtree_control").value_or("");
     const bool enabled = (" " + std::string(trim(subtree)) + " ").find(" memory ") != std::string::npos;
     if (plan.disable_memory && enabled && !has_other_runs(plan.own_folder, plan.leaf_folder))
-        status = keep_first(std::move(status), write_file(plan.own_folder + "/cgroup.subtree_control", "-memory"));
+        status =
+            keep_first(std::move(status), write_file(plan.own_folder + "/cgroup.subtree_control", "-memory"));
     if (!plan.self_folder.empty() && exists(plan.self_folder))
         status = keep_first(std::move(status), move_back(plan.self_folder, plan.own_folder));
     return status;

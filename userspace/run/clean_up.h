@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Takes away whatever a run made: kills what is in the leaf, removes it, and puts a v2 cgroup back as it was. Done by
-// the janitor alone; every step may find its work done already.
+// Takes away whatever a run made: kills what is in the leaf, removes it, and puts a v2 cgroup back as it was.
+// Done by the janitor alone; every step may find its work done already.
 #pragma once
 
 #include "base/result.h"
@@ -13,15 +13,15 @@
 namespace pinscope::run {
 
 struct CleanUpPlan {
-    int cgroup_version = 0;     // 0: no cgroup was wanted
-    std::string own_folder;     // the cgroup the leaf is made below
-    std::string leaf_folder;    // own_folder/pinscope-PID
-    std::string self_folder;    // v2: where pinscope's own processes move to, own_folder/pinscope-PID-self
+    int cgroup_version = 0;      // 0: no cgroup was wanted
+    std::string own_folder;      // the cgroup the leaf is made below
+    std::string leaf_folder;     // own_folder/pinscope-PID
+    std::string self_folder;     // v2: where pinscope's own processes move to, own_folder/pinscope-PID-self
     bool disable_memory = false; // v2: own_folder's subtree did not have the memory controller before
 };
 
-// Fails with the first thing that could not be taken away, after trying everything. Waits up to five seconds for
-// killed processes to be gone.
+// Fails with the first thing that could not be taken away, after trying everything. Waits up to five seconds
+// for killed processes to be gone.
 Status clean_up(const CleanUpPlan& plan, const std::set<pid_t>& children);
 
 // True where another run's folder is in this cgroup.

@@ -52,9 +52,13 @@ Interruption::~Interruption() {
     first_signal = 0;
 }
 
-int Interruption::fd() const { return wake_pipe[0]; } // NOLINT(readability-convert-member-functions-to-static)
+int Interruption::fd() const {
+    return wake_pipe[0];
+} // NOLINT(readability-convert-member-functions-to-static)
 
-int Interruption::signal() { return first_signal.load(); }
+int Interruption::signal() {
+    return first_signal.load();
+}
 
 int Interruption::take() {
     std::array<char, 16> bytes{};

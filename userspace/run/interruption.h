@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// SIGINT, SIGTERM and SIGHUP become something that a poll can wait for, so that every child and cgroup is taken away
-// before the program ends.
+// SIGINT, SIGTERM and SIGHUP become something that a poll can wait for, so that every child and cgroup is
+// taken away before the program ends.
 #pragma once
 
 namespace pinscope::run {

@@ -63,7 +63,9 @@ Result<Janitor> Janitor::start(const CleanUpPlan& plan) {
     return Janitor(pid, std::move(writing));
 }
 
-Janitor::~Janitor() { (void)finish(); }
+Janitor::~Janitor() {
+    (void)finish();
+}
 
 void Janitor::watch(pid_t child) const {
     const PidMessage message = child;

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// A process that outlives pinscope by as long as it takes to clean up. It holds the reading end of a pipe; when the
-// pipe closes, because the run is over or because pinscope was killed, it carries out the CleanUpPlan and ends.
+// A process that outlives pinscope by as long as it takes to clean up. It holds the reading end of a pipe;
+// when the pipe closes, because the run is over or because pinscope was killed, it carries out the
+// CleanUpPlan and ends.
 #pragma once
 
 #include "base/fd.h"

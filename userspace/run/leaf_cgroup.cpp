@@ -27,7 +27,8 @@ Status make_folder(const std::string& folder) {
     return {};
 }
 
-// Processes of the cgroup that are neither this one nor the janitor; 0 stands for one outside the pid namespace.
+// Processes of the cgroup that are neither this one nor the janitor; 0 stands for one outside the pid
+// namespace.
 bool has_strangers(const std::string& folder, pid_t janitor) {
     const auto text = read_file(folder + "/cgroup.procs").value_or("");
     for (const auto line : split(trim(text), '\n')) {
@@ -42,7 +43,8 @@ Status move_into(const std::string& folder, pid_t pid) {
     return write_file(folder + "/cgroup.procs", fmt::format("{}", pid));
 }
 
-// Gives the memory controller to the children of a v2 cgroup, emptying it into plan.self_folder where that is needed.
+// Gives the memory controller to the children of a v2 cgroup, emptying it into plan.self_folder where that is
+// needed.
 Status give_memory(const CleanUpPlan& plan, const Janitor& janitor, bool foreign) {
     const std::string subtree = plan.own_folder + "/cgroup.subtree_control";
     const auto given = write_file(subtree, "+memory");

@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 // The memory cgroup that children run in: a leaf of its own, or, where none can be made, one that is shared.
 //
-// The leaf is made below the cgroup of pinscope itself (or of the process named by --like), so that the limits above
-// it still hold. On v1 a folder is all it takes. On v2 a cgroup with processes cannot give the memory controller to
-// its children (the "no internal processes" rule, Documentation/admin-guide/cgroup-v2.rst), so pinscope moves its own
-// processes into a second leaf, gives the controller, and moves back at the end; where the cgroup holds processes of
-// others, it stays as it is, and the children share it.
+// The leaf is made below the cgroup of pinscope itself (or of the process named by --like), so that the
+// limits above it still hold. On v1 a folder is all it takes. On v2 a cgroup with processes cannot give the
+// memory controller to its children (the "no internal processes" rule,
+// Documentation/admin-guide/cgroup-v2.rst), so pinscope moves its own processes into a second leaf, gives the
+// controller, and moves back at the end; where the cgroup holds processes of others, it stays as it is, and
+// the children share it.
 #pragma once
 
 #include "base/result.h"
@@ -19,13 +20,14 @@
 
 namespace pinscope::run {
 
-// What a leaf below `own` would take to clean up again. `own` without a value: no memory cgroup could be found.
+// What a leaf below `own` would take to clean up again. `own` without a value: no memory cgroup could be
+// found.
 CleanUpPlan plan_leaf(const std::optional<host::CgroupPlace>& own);
 
 class LeafCgroup {
   public:
-    // `plan` is plan_leaf(own), with a janitor already started for it. `foreign`: `own` is not pinscope's own cgroup,
-    // so children must be moved even where it is shared.
+    // `plan` is plan_leaf(own), with a janitor already started for it. `foreign`: `own` is not pinscope's own
+    // cgroup, so children must be moved even where it is shared.
     static LeafCgroup make(const std::optional<host::CgroupPlace>& own, const CleanUpPlan& plan,
                            const Janitor& janitor, bool foreign);
 

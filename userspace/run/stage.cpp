@@ -45,7 +45,8 @@ Result<Child> Stage::start(const Command& command, const Conditions& conditions)
 
 Status Stage::take_down() {
     // In a shared cgroup the janitor knows direct children only; orphans have become ours.
-    for (auto orphans = other_children(janitor_.pid()); !orphans.empty(); orphans = other_children(janitor_.pid())) {
+    for (auto orphans = other_children(janitor_.pid()); !orphans.empty();
+         orphans = other_children(janitor_.pid())) {
         for (const pid_t pid : orphans)
             ::kill(pid, SIGKILL);
         for (const pid_t pid : orphans)

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Where children are run: a leaf cgroup, and a janitor that takes all of it away again. The one way into run/.
+// Where children are run: a leaf cgroup, and a janitor that takes all of it away again. The one way into
+// run/.
 #pragma once
 
 #include "base/result.h"
@@ -15,8 +16,8 @@ namespace pinscope::run {
 
 class Stage {
   public:
-    // `own`: the memory cgroup to make the leaf below; nothing where none can be seen. `foreign`: it is not the one
-    // that pinscope itself is in.
+    // `own`: the memory cgroup to make the leaf below; nothing where none can be seen. `foreign`: it is not
+    // the one that pinscope itself is in.
     static Result<Stage> set_up(const std::optional<host::CgroupPlace>& own, bool foreign = false);
 
     Result<Child> start(const Command& command, const Conditions& conditions) const;

@@ -6,8 +6,8 @@
 //                    <-- go ----------
 //   asks for memory  -- allocated ---->     takes a snapshot
 //                    <-- go ----------
-//   ... touched, verified, freed the same way; after the last go, or after a message whose result is not `ok`, the
-//   trial releases what it holds and exits.
+//   ... touched, verified, freed the same way; after the last go, or after a message whose result is not
+//   `ok`, the trial releases what it holds and exits.
 //
 // Both sides are built together, so the message is a plain structure; `magic` catches a stranger.
 #pragma once

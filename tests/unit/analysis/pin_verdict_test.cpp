@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // The truth table: every verdict has a case on each side of it.
 #include "analysis/pin_answer.h"
-
 #include "base/bytes.h"
 
 #include <gtest/gtest.h>
@@ -48,7 +47,8 @@ struct Findings : PinFindings {
     explicit Findings(std::vector<Trial> judged_trials, MechanismFacts facts = mechanism()) {
         host.in_initial_user_namespace = true;
         question.memlock_soft = Limit::of(8_MiB);
-        trials = {trial("mlock", Role::over, Outcome::denied, enomem), trial("mlock", Role::with_cap, Outcome::granted),
+        trials = {trial("mlock", Role::over, Outcome::denied, enomem),
+                  trial("mlock", Role::with_cap, Outcome::granted),
                   trial("mlock", Role::under, Outcome::granted)};
         control_trials = trials.size();
         for (auto& added : judged_trials)
@@ -76,9 +76,15 @@ struct Findings : PinFindings {
     Verdict verdict() const { return answer_pin(*this).verdicts.at(0); }
 };
 
-Trial over(Outcome outcome, TrialError error = {}) { return trial("judged", Role::over, outcome, error); }
-Trial lifted(Outcome outcome, TrialError error = {}) { return trial("judged", Role::limit_lifted, outcome, error); }
-Trial with_cap(Outcome outcome, TrialError error = {}) { return trial("judged", Role::with_cap, outcome, error); }
+Trial over(Outcome outcome, TrialError error = {}) {
+    return trial("judged", Role::over, outcome, error);
+}
+Trial lifted(Outcome outcome, TrialError error = {}) {
+    return trial("judged", Role::limit_lifted, outcome, error);
+}
+Trial with_cap(Outcome outcome, TrialError error = {}) {
+    return trial("judged", Role::with_cap, outcome, error);
+}
 
 Trial soft_low(Outcome outcome, TrialError error = {}) {
     Trial made = trial("judged", Role::soft_low, outcome, error);
@@ -93,16 +99,18 @@ Trial soft_high(Outcome outcome, TrialError error = {}) {
     return made;
 }
 
-#define EXPECT_VERDICT(findings, expected_kind, expected_words)                                                        \
-    do {                                                                                                               \
-        const Verdict verdict = (findings).verdict();                                                                  \
-        EXPECT_EQ(verdict.kind, VerdictKind::expected_kind) << verdict_name(verdict.kind) << ": " << verdict.reason;   \
-        EXPECT_NE(verdict.reason.find(expected_words), std::string::npos) << verdict.reason;                           \
+#define EXPECT_VERDICT(findings, expected_kind, expected_words)                                              \
+    do {                                                                                                     \
+        const Verdict verdict = (findings).verdict();                                                        \
+        EXPECT_EQ(verdict.kind, VerdictKind::expected_kind)                                                  \
+            << verdict_name(verdict.kind) << ": " << verdict.reason;                                         \
+        EXPECT_NE(verdict.reason.find(expected_words), std::string::npos) << verdict.reason;                 \
     } while (false)
 
 TEST(Enforced, RefusedAndGrantedWithTheLimitLifted) {
-    EXPECT_VERDICT(Findings({over(Outcome::denied, enomem), lifted(Outcome::granted)}), enforced,
-                   "16 MiB refused with ENOMEM (call) under a limit of 8 MiB; granted with the limit at 64 MiB");
+    EXPECT_VERDICT(
+        Findings({over(Outcome::denied, enomem), lifted(Outcome::granted)}), enforced,
+        "16 MiB refused with ENOMEM (call) under a limit of 8 MiB; granted with the limit at 64 MiB");
 }
 
 TEST(Enforced, RefusedAndGrantedWithTheCapability) {
@@ -111,30 +119,35 @@ TEST(Enforced, RefusedAndGrantedWithTheCapability) {
 }
 
 TEST(Enforced, BySoftLimitsOnEitherSideOfTheSize) {
-    EXPECT_VERDICT(Findings({over(Outcome::denied, enomem), soft_low(Outcome::denied, enomem), soft_high(Outcome::granted)}),
+    EXPECT_VERDICT(Findings({over(Outcome::denied, enomem), soft_low(Outcome::denied, enomem),
+                             soft_high(Outcome::granted)}),
                    enforced, "4 MiB refused under 2 MiB and granted under 8 MiB");
 }
 
 TEST(Enforced, NotByHalfAPair) {
-    EXPECT_VERDICT(Findings({over(Outcome::denied, enomem), soft_low(Outcome::granted), soft_high(Outcome::granted)}),
-                   inconclusive, "nothing to compare with");
+    EXPECT_VERDICT(
+        Findings({over(Outcome::denied, enomem), soft_low(Outcome::granted), soft_high(Outcome::granted)}),
+        inconclusive, "nothing to compare with");
 }
 
 TEST(Enforced, NotByAContrastWhoseConditionsDidNotHold) {
     Trial contrast = with_cap(Outcome::granted);
     contrast.conditions_differ = "CAP_IPC_LOCK was lost with the exec";
-    EXPECT_VERDICT(Findings({over(Outcome::denied, enomem), contrast}), inconclusive, "was lost with the exec");
+    EXPECT_VERDICT(Findings({over(Outcome::denied, enomem), contrast}), inconclusive,
+                   "was lost with the exec");
 }
 
 TEST(Enforced, ByTheFirstTouch) {
     MechanismFacts facts = mechanism();
     facts.over_limit = {{ErrorDomain::signal, SIGBUS}};
-    EXPECT_VERDICT(Findings({over(Outcome::denied, {ErrorDomain::signal, SIGBUS}), lifted(Outcome::granted)}, facts),
-                   enforced, "refused with SIGBUS");
+    EXPECT_VERDICT(
+        Findings({over(Outcome::denied, {ErrorDomain::signal, SIGBUS}), lifted(Outcome::granted)}, facts),
+        enforced, "refused with SIGBUS");
 }
 
 TEST(Enforced, SaysWhatOthersHoldOfASharedBudget) {
-    Findings findings({over(Outcome::denied, enomem), with_cap(Outcome::granted)}, mechanism({Budget::user_locked_vm}));
+    Findings findings({over(Outcome::denied, enomem), with_cap(Outcome::granted)},
+                      mechanism({Budget::user_locked_vm}));
     findings.shared_budgets.push_back({"judged", Budget::user_locked_vm, 8_MiB, 2_MiB});
     EXPECT_VERDICT(findings, enforced, "only 2 MiB of the 8 MiB are free");
     EXPECT_VERDICT(findings, enforced, "hold about 6 MiB");
@@ -258,10 +271,10 @@ TEST(Inconclusive, ConditionsThatDidNotHold) {
 }
 
 TEST(BlockedElsewhere, RefusedAlsoWithoutTheLimit) {
-    EXPECT_VERDICT(Findings({over(Outcome::denied, enomem), lifted(Outcome::denied, enomem)}), blocked_elsewhere,
-                   "ENOMEM from call (tried with the limit at 64 MiB)");
-    EXPECT_VERDICT(Findings({over(Outcome::failed, eperm), with_cap(Outcome::failed, eperm)}), blocked_elsewhere,
-                   "a missing permission");
+    EXPECT_VERDICT(Findings({over(Outcome::denied, enomem), lifted(Outcome::denied, enomem)}),
+                   blocked_elsewhere, "ENOMEM from call (tried with the limit at 64 MiB)");
+    EXPECT_VERDICT(Findings({over(Outcome::failed, eperm), with_cap(Outcome::failed, eperm)}),
+                   blocked_elsewhere, "a missing permission");
 }
 
 TEST(BlockedElsewhere, NamesOvercommitAndTheCgroup) {
@@ -278,15 +291,16 @@ TEST(BlockedElsewhere, NamesOvercommitAndTheCgroup) {
     Trial over_killed = over(Outcome::killed);
     over_killed.cgroup_oom_kills = 1;
     over_killed.conditions.cgroup_limit = Limit::of(12_MiB);
-    EXPECT_VERDICT(Findings({over_killed}), blocked_elsewhere, "16 MiB met the memory cgroup's limit of 12 MiB");
+    EXPECT_VERDICT(Findings({over_killed}), blocked_elsewhere,
+                   "16 MiB met the memory cgroup's limit of 12 MiB");
 }
 
 // A capability that is not documented to help proves nothing by not helping.
 TEST(BlockedElsewhere, NotByACapabilityThatIsNotDocumentedToHelp) {
     MechanismFacts facts = mechanism();
     facts.capability_lifts = false;
-    EXPECT_VERDICT(Findings({over(Outcome::denied, enomem), with_cap(Outcome::denied, enomem)}, facts), inconclusive,
-                   "nothing to compare with");
+    EXPECT_VERDICT(Findings({over(Outcome::denied, enomem), with_cap(Outcome::denied, enomem)}, facts),
+                   inconclusive, "nothing to compare with");
 }
 
 TEST(Unsupported, SaysWhy) {
@@ -317,7 +331,8 @@ TEST(Controls, AKilledTrialLeavesItOpen) {
 
 TEST(Controls, ABudgetOfItsOwnHasItsOwn) {
     const auto own_budget = mechanism({Budget::user_locked_vm});
-    Findings findings({over(Outcome::denied, enomem), with_cap(Outcome::granted), trial("judged", Role::under, Outcome::granted)},
+    Findings findings({over(Outcome::denied, enomem), with_cap(Outcome::granted),
+                       trial("judged", Role::under, Outcome::granted)},
                       own_budget);
     const auto controls = find_controls(findings);
     ASSERT_EQ(controls.size(), 5U);

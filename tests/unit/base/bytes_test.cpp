@@ -20,8 +20,9 @@ TEST(ParseBytes, TakesWhatPeopleWrite) {
 }
 
 TEST(ParseBytes, RefusesTheRestAndNamesIt) {
-    for (const char* text : {"", "MiB", "-1", "1.5Q", "1,5M", "1.M", ".5M", "1.2.3M", "0.3", "1.0000001G", "64MB", "1e3",
-                             "9007199254740992", "99999999999999999999", "8388608TiB", "0x10", "12 34"}) {
+    for (const char* text :
+         {"", "MiB", "-1", "1.5Q", "1,5M", "1.M", ".5M", "1.2.3M", "0.3", "1.0000001G", "64MB", "1e3",
+          "9007199254740992", "99999999999999999999", "8388608TiB", "0x10", "12 34"}) {
         const auto bytes = parse_bytes(text);
         ASSERT_FALSE(bytes) << text << " gave " << *bytes;
         EXPECT_NE(bytes.error().text().find(text), std::string::npos) << bytes.error().text();

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "base/text.h"
-
 #include "base/error.h"
+#include "base/text.h"
 
 #include <gtest/gtest.h>
 

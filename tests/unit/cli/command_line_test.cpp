@@ -1,12 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
+#include "base/bytes.h"
+#include "base/text.h"
 #include "cli/condition_options.h"
 #include "cli/help.h"
 #include "cli/parser.h"
 #include "cli/pin_options.h"
 #include "cli/verbs.h"
-
-#include "base/bytes.h"
-#include "base/text.h"
 
 #include <gtest/gtest.h>
 
@@ -36,7 +35,8 @@ TEST(Cut, AtTheFirstDashesOnly) {
 }
 
 TEST(Parse, WhatFollowsTheDashesIsNeverRead) {
-    const auto arguments = parse(run_verb(), cut({"--memlock", "8MiB", "--", "x", "--memlock", "[1,2]", "--help"}));
+    const auto arguments =
+        parse(run_verb(), cut({"--memlock", "8MiB", "--", "x", "--memlock", "[1,2]", "--help"}));
     ASSERT_TRUE(arguments) << arguments.error().text();
     EXPECT_EQ(arguments->value("--memlock"), "8MiB");
     EXPECT_EQ(arguments->command(), (Words{"x", "--memlock", "[1,2]", "--help"}));
@@ -47,7 +47,8 @@ TEST(Parse, RefusesWhatItDoesNotKnow) {
     EXPECT_NE(error_of({"--budgt", "3"}).find("--budgt"), std::string::npos);
     EXPECT_NE(error_of({"word"}).find("word"), std::string::npos);
     EXPECT_NE(error_of({"--size"}).find("--size"), std::string::npos);
-    EXPECT_NE(error_of({"--size", "1MiB", "--size", "2MiB"}).find("--size is given 2 times"), std::string::npos);
+    EXPECT_NE(error_of({"--size", "1MiB", "--size", "2MiB"}).find("--size is given 2 times"),
+              std::string::npos);
     EXPECT_NE(error_of({"--", "true"}).find("runs no command"), std::string::npos);
     EXPECT_NE(error_of({"--hold-at", "nowhere"}).find("nowhere"), std::string::npos);
 }
@@ -72,8 +73,9 @@ TEST(PinOptions, ExactNamesAndFamilies) {
     EXPECT_EQ(names(request({"--mechanism", "mlock"})->options.mechanisms), Words{"mlock"});
     EXPECT_EQ(names(request({"--mechanism", "io_uring"})->options.mechanisms),
               (Words{"io_uring-buffers", "io_uring-ring"}));
-    EXPECT_EQ(names(request({"--mechanism", "vmsplice,mlock", "--mechanism", "vmsplice"})->options.mechanisms),
-              (Words{"vmsplice", "mlock"}));
+    EXPECT_EQ(
+        names(request({"--mechanism", "vmsplice,mlock", "--mechanism", "vmsplice"})->options.mechanisms),
+        (Words{"vmsplice", "mlock"}));
     EXPECT_EQ(request({"--mechanism", "cudaHostAlloc"})->cuda_mechanisms, Words{"cudaHostAlloc"});
     EXPECT_GE(request({"--mechanism", "cudaHostRegister-memfd,mlock"})->cuda_mechanisms.size(), 1U);
     // Half a name is none.
@@ -83,7 +85,8 @@ TEST(PinOptions, ExactNamesAndFamilies) {
 }
 
 TEST(PinOptions, Values) {
-    const auto made = request({"--size", "64MiB", "--memlock", "8MiB", "--with-cap", "--count", "3", "--timeout", "2s"});
+    const auto made =
+        request({"--size", "64MiB", "--memlock", "8MiB", "--with-cap", "--count", "3", "--timeout", "2s"});
     ASSERT_TRUE(made);
     EXPECT_EQ(made->options.size_bytes, 64_MiB);
     EXPECT_EQ(made->options.limit.exactly, Limit::of(8_MiB));
@@ -108,7 +111,8 @@ TEST(PinOptions, BadValuesAreNamed) {
 TEST(PinOptions, Contradictions) {
     EXPECT_NE(error_of({"--with-cap", "--without-cap"}).find("contradict"), std::string::npos);
     EXPECT_NE(error_of({"--sweep", "--count", "2"}).find("--sweep and --count"), std::string::npos);
-    EXPECT_NE(error_of({"--dry-run", "--hold-at", "freed"}).find("--dry-run and --hold-at"), std::string::npos);
+    EXPECT_NE(error_of({"--dry-run", "--hold-at", "freed"}).find("--dry-run and --hold-at"),
+              std::string::npos);
 }
 
 TEST(Help, NamesEveryVerbAndOption) {

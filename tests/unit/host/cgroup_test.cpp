@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "host/cgroup.h"
-
 #include "base/bytes.h"
+#include "host/cgroup.h"
 #include "support/fake_tree.h"
 
 #include <gtest/gtest.h>
@@ -11,7 +10,8 @@ namespace {
 
 using test::FakeTree;
 
-constexpr const char* v2_mount = "30 23 0:26 / /sys/fs/cgroup rw,nosuid shared:9 - cgroup2 cgroup2 rw,nsdelegate\n";
+constexpr const char* v2_mount =
+    "30 23 0:26 / /sys/fs/cgroup rw,nosuid shared:9 - cgroup2 cgroup2 rw,nsdelegate\n";
 constexpr const char* v1_mount = "33 30 0:29 / /sys/fs/cgroup/memory rw - cgroup cgroup rw,memory\n";
 constexpr const char* hybrid_mount = "31 30 0:27 / /sys/fs/cgroup/unified rw - cgroup2 cgroup2 rw\n";
 
@@ -23,9 +23,9 @@ TEST(LocateMemoryCgroup, V2) {
 }
 
 TEST(LocateMemoryCgroup, V1AmongOtherHierarchies) {
-    const auto place = locate_memory_cgroup("4:memory:/a/b\n2:cpu,cpuacct:/c\n1:name=systemd:/d\n",
-                                            std::string("32 30 0:28 / /sys/fs/cgroup/cpu rw - cgroup cgroup rw,cpu\n") +
-                                                v1_mount);
+    const auto place = locate_memory_cgroup(
+        "4:memory:/a/b\n2:cpu,cpuacct:/c\n1:name=systemd:/d\n",
+        std::string("32 30 0:28 / /sys/fs/cgroup/cpu rw - cgroup cgroup rw,cpu\n") + v1_mount);
     ASSERT_TRUE(place);
     EXPECT_EQ(place->version, 1);
     EXPECT_EQ(place->folder, "/sys/fs/cgroup/memory/a/b");
@@ -40,8 +40,9 @@ TEST(LocateMemoryCgroup, HybridGoesByTheController) {
 
 // Docker on a v1 host: the path counts from the hierarchy's root, the mount shows the container's part.
 TEST(LocateMemoryCgroup, BindMountOfThePart) {
-    const auto place = locate_memory_cgroup("4:memory:/docker/1f/x\n",
-                                            "33 30 0:29 /docker/1f /sys/fs/cgroup/memory ro - cgroup cgroup rw,memory\n");
+    const auto place =
+        locate_memory_cgroup("4:memory:/docker/1f/x\n",
+                             "33 30 0:29 /docker/1f /sys/fs/cgroup/memory ro - cgroup cgroup rw,memory\n");
     ASSERT_TRUE(place);
     EXPECT_EQ(place->folder, "/sys/fs/cgroup/memory/x");
     EXPECT_EQ(place->mount, "/sys/fs/cgroup/memory");
@@ -52,8 +53,8 @@ TEST(LocateMemoryCgroup, CgroupNamespace) {
     ASSERT_TRUE(at_root);
     EXPECT_EQ(at_root->folder, "/sys/fs/cgroup");
     // A mount made outside shows its root as a way up.
-    const auto mounted_outside = locate_memory_cgroup(
-        "0::/x\n", "30 23 0:26 /../.. /sys/fs/cgroup rw - cgroup2 cgroup2 rw\n");
+    const auto mounted_outside =
+        locate_memory_cgroup("0::/x\n", "30 23 0:26 /../.. /sys/fs/cgroup rw - cgroup2 cgroup2 rw\n");
     ASSERT_TRUE(mounted_outside);
     EXPECT_EQ(mounted_outside->folder, "/sys/fs/cgroup/x");
     // A process outside this namespace cannot be reached.
@@ -67,12 +68,19 @@ TEST(LocateMemoryCgroup, SaysWhatIsMissing) {
     const auto unmounted = locate_memory_cgroup("4:memory:/a\n", v2_mount);
     ASSERT_FALSE(unmounted);
     EXPECT_NE(unmounted.error().text().find("not mounted"), std::string::npos);
-    const auto other_part = locate_memory_cgroup(
-        "4:memory:/docker/other\n", "33 30 0:29 /docker/1f /sys/fs/cgroup/memory ro - cgroup cgroup rw,memory\n");
+    const auto other_part =
+        locate_memory_cgroup("4:memory:/docker/other\n",
+                             "33 30 0:29 /docker/1f /sys/fs/cgroup/memory ro - cgroup cgroup rw,memory\n");
     EXPECT_FALSE(other_part);
     // /docker/1fx is not below /docker/1f.
-    EXPECT_FALSE(locate_memory_cgroup("4:memory:/docker/1fx\n",
-                                      "33 30 0:29 /docker/1f /sys/fs/cgroup/memory ro - cgroup cgroup rw,memory\n"));
+    EXPECT_FALSE(
+        locate_memory_cgroup("4:memory:/docker/1fx\n",
+                             "33 30 0:29 /docker/1f /sys/fs/cgroup/memory ro - cgroup cgroup rw,memory\n"));
+}
+
+TEST(LocateMemoryCgroup, APathThatIsNoneIsRefused) {
+    EXPECT_FALSE(locate_memory_cgroup("0::a.slice\n", v2_mount));
+    EXPECT_FALSE(locate_memory_cgroup("0::\n", v2_mount));
 }
 
 TEST(LocateMemoryCgroup, BlanksInNames) {
@@ -123,15 +131,16 @@ TEST(CgroupFiles, V2WithoutTheControllerIsNone) {
 }
 
 TEST(CgroupFiles, V1KnowsItsOwnUnlimited) {
-    const FakeTree tree = {{"proc/7/cgroup", "4:memory:/a\n"},
-                           {"proc/self/mountinfo", v1_mount},
-                           {"sys/fs/cgroup/memory/a/memory.limit_in_bytes", "9223372036854771712\n"},
-                           {"sys/fs/cgroup/memory/a/memory.usage_in_bytes", "4096\n"},
-                           {"sys/fs/cgroup/memory/a/memory.kmem.usage_in_bytes", "1024\n"},
-                           {"sys/fs/cgroup/memory/a/memory.failcnt", "3\n"},
-                           {"sys/fs/cgroup/memory/a/memory.oom_control", "oom_kill_disable 0\nunder_oom 0\noom_kill 5\n"},
-                           {"sys/fs/cgroup/memory/a/memory.stat",
-                            "cache 20\nrss 10\nshmem 5\nhierarchical_memory_limit 33554432\n"}};
+    const FakeTree tree = {
+        {"proc/7/cgroup", "4:memory:/a\n"},
+        {"proc/self/mountinfo", v1_mount},
+        {"sys/fs/cgroup/memory/a/memory.limit_in_bytes", "9223372036854771712\n"},
+        {"sys/fs/cgroup/memory/a/memory.usage_in_bytes", "4096\n"},
+        {"sys/fs/cgroup/memory/a/memory.kmem.usage_in_bytes", "1024\n"},
+        {"sys/fs/cgroup/memory/a/memory.failcnt", "3\n"},
+        {"sys/fs/cgroup/memory/a/memory.oom_control", "oom_kill_disable 0\nunder_oom 0\noom_kill 5\n"},
+        {"sys/fs/cgroup/memory/a/memory.stat",
+         "cache 20\nrss 10\nshmem 5\nhierarchical_memory_limit 33554432\n"}};
     const auto place = find_memory_cgroup(Root{tree.root()}, 7);
     ASSERT_TRUE(place) << place.error().text();
     EXPECT_EQ(read_own_limit(*place), Limit::none());

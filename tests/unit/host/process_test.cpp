@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "host/process.h"
-
 #include "base/bytes.h"
+#include "host/process.h"
 #include "support/fake_tree.h"
 
 #include <gtest/gtest.h>
@@ -9,10 +8,11 @@
 namespace pinscope::host {
 namespace {
 
-constexpr const char* status_text = "Name:\tpython3\nUid:\t0\t1000\t0\t0\nGid:\t0\t100\t0\t0\nVmSize:\t  200 kB\n"
-                                    "VmLck:\t      64 kB\nVmPin:\t       0 kB\nRssAnon:\t   8 kB\nRssFile:\t 4 kB\n"
-                                    "RssShmem:\t 12 kB\nCapInh:\t0000000000000000\nCapPrm:\t000001ffffffffff\n"
-                                    "CapEff:\t000001fffeffffff\nCapBnd:\t000001ffffffffff\n";
+constexpr const char* status_text =
+    "Name:\tpython3\nUid:\t0\t1000\t0\t0\nGid:\t0\t100\t0\t0\nVmSize:\t  200 kB\n"
+    "VmLck:\t      64 kB\nVmPin:\t       0 kB\nRssAnon:\t   8 kB\nRssFile:\t 4 kB\n"
+    "RssShmem:\t 12 kB\nCapInh:\t0000000000000000\nCapPrm:\t000001ffffffffff\n"
+    "CapEff:\t000001fffeffffff\nCapBnd:\t000001ffffffffff\n";
 
 TEST(ProcessMemory, IsInBytes) {
     const auto memory = parse_process_memory(status_text, "Rss: 1 kB\nPss:   20 kB\nLocked:  64 kB\n");
@@ -42,8 +42,9 @@ TEST(Identity, TakesTheEffectiveIds) {
 }
 
 TEST(Limits, BytesAndUnlimited) {
-    const auto limits = parse_limits("Limit                     Soft Limit           Hard Limit           Units     \n"
-                                     "Max locked memory         8388608              unlimited            bytes     \n");
+    const auto limits =
+        parse_limits("Limit                     Soft Limit           Hard Limit           Units     \n"
+                     "Max locked memory         8388608              unlimited            bytes     \n");
     ASSERT_TRUE(limits);
     EXPECT_EQ(limits->memlock_soft, Limit::of(8_MiB));
     EXPECT_EQ(limits->memlock_hard, Limit::none());

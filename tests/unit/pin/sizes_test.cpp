@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "pin/sizes.h"
-
 #include "base/bytes.h"
+#include "pin/sizes.h"
 
 #include <gtest/gtest.h>
 
@@ -10,10 +9,18 @@
 namespace pinscope::pin {
 namespace {
 
-uint64_t any_size(uint64_t bytes) { return bytes; }
-uint64_t power_of_two(uint64_t bytes) { return std::bit_ceil(bytes); }
-uint64_t nothing_free() { return 0; }
-uint64_t one_mib_free() { return 1_MiB; }
+uint64_t any_size(uint64_t bytes) {
+    return bytes;
+}
+uint64_t power_of_two(uint64_t bytes) {
+    return std::bit_ceil(bytes);
+}
+uint64_t nothing_free() {
+    return 0;
+}
+uint64_t one_mib_free() {
+    return 1_MiB;
+}
 
 const MechanismFacts facts;
 const RegisteredMechanism plain = {facts, nullptr, &any_size, &nothing_free, true};
@@ -47,8 +54,10 @@ TEST(ChooseSoftLimit, LessWhereHostOrCgroupHaveNoRoom) {
 
 TEST(ChooseSoftLimit, DoesAsItIsTold) {
     const Room room{1_GiB};
-    EXPECT_EQ(choose_soft_limit({LimitChoice::Kind::current, {}}, host_with(Limit::none()), room), Limit::none());
-    EXPECT_EQ(choose_soft_limit({LimitChoice::Kind::exactly, Limit::of(3)}, host_with(Limit::none()), room), Limit::of(3));
+    EXPECT_EQ(choose_soft_limit({LimitChoice::Kind::current, {}}, host_with(Limit::none()), room),
+              Limit::none());
+    EXPECT_EQ(choose_soft_limit({LimitChoice::Kind::exactly, Limit::of(3)}, host_with(Limit::none()), room),
+              Limit::of(3));
 }
 
 TEST(FindRoom, TheLessOfHostAndCgroup) {
@@ -61,7 +70,8 @@ TEST(FindRoom, TheLessOfHostAndCgroup) {
 }
 
 TEST(Sizes, OverIsOverAndUnderIsUnder) {
-    for (const uint64_t limit : {uint64_t{0}, uint64_t{100}, uint64_t{4096}, uint64_t{64_KiB}, uint64_t{8_MiB}}) {
+    for (const uint64_t limit :
+         {uint64_t{0}, uint64_t{100}, uint64_t{4096}, uint64_t{64_KiB}, uint64_t{8_MiB}}) {
         EXPECT_GT(size_over(limit, plain), limit);
         EXPECT_GT(size_over(limit, perf), limit + 1_MiB);
         EXPECT_TRUE(std::has_single_bit(size_over(limit, perf)));

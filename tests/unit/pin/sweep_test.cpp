@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "pin/sweep.h"
-
 #include "base/bytes.h"
+#include "pin/sweep.h"
 
 #include <gtest/gtest.h>
 
@@ -10,9 +9,15 @@
 namespace pinscope::pin {
 namespace {
 
-uint64_t any_size(uint64_t bytes) { return bytes; }
-uint64_t power_of_two(uint64_t bytes) { return std::bit_ceil(bytes); }
-uint64_t nothing_free() { return 0; }
+uint64_t any_size(uint64_t bytes) {
+    return bytes;
+}
+uint64_t power_of_two(uint64_t bytes) {
+    return std::bit_ceil(bytes);
+}
+uint64_t nothing_free() {
+    return 0;
+}
 
 const MechanismFacts facts;
 const RegisteredMechanism plain = {facts, nullptr, &any_size, &nothing_free, true};
@@ -47,7 +52,9 @@ TEST(Bisect, InTheSizesThatThereAre) {
     EXPECT_EQ(found.smallest_refused, 8_MiB);
 }
 
-TEST(Bisect, TakesLogarithmicallyManySteps) { EXPECT_LE(find(1_GiB + 4096, 4_GiB, plain).steps, 21U); }
+TEST(Bisect, TakesLogarithmicallyManySteps) {
+    EXPECT_LE(find(1_GiB + 4096, 4_GiB, plain).steps, 21U);
+}
 
 } // namespace
 } // namespace pinscope::pin

@@ -1,11 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "report/pin_json.h"
-#include "report/pin_plan.h"
-#include "report/pin_text.h"
-
 #include "analysis/pin_answer.h"
 #include "base/bytes.h"
 #include "report/json_text.h"
+#include "report/pin_json.h"
+#include "report/pin_plan.h"
+#include "report/pin_text.h"
 #include "support/numbers.h"
 #include "support/schema.h"
 
@@ -72,14 +71,16 @@ PinFindings full_findings() {
     findings.judged = {facts};
     findings.not_run = {{"af_xdp-umem", Role::under, "no room for 167"}};
     findings.shared_budgets = {{"af_xdp-umem", Budget::user_locked_vm, 8_MiB, 3_MiB}};
-    findings.sweeps = {{"af_xdp-umem", Limit::of(8_MiB), 173, 179, trial.error, 181, 191, trial.error, 193, 197}};
+    findings.sweeps = {
+        {"af_xdp-umem", Limit::of(8_MiB), 173, 179, trial.error, 181, 191, trial.error, 193, 197}};
     findings.duration_ns = 1234567890;
     return findings;
 }
 
 TEST(PinJson, IsWhatTheSchemaSays) {
     const auto findings = full_findings();
-    const nlohmann::json document = nlohmann::json::parse(dump(pin_json(findings, analysis::answer_pin(findings))));
+    const nlohmann::json document =
+        nlohmann::json::parse(dump(pin_json(findings, analysis::answer_pin(findings))));
     EXPECT_EQ(test::check_schema(document, "pin-1.schema.json"), "");
 }
 
@@ -91,7 +92,8 @@ TEST(PinJson, OfNothingKnownToo) {
     trial.conditions.memlock_hard = Limit::none();
     findings.trials = {trial};
     findings.sweeps.emplace_back();
-    const nlohmann::json document = nlohmann::json::parse(dump(pin_json(findings, analysis::answer_pin(findings))));
+    const nlohmann::json document =
+        nlohmann::json::parse(dump(pin_json(findings, analysis::answer_pin(findings))));
     EXPECT_EQ(test::check_schema(document, "pin-1.schema.json"), "");
     EXPECT_TRUE(document["trials"][0]["conditions"]["memlock_soft_bytes"].is_null());
     EXPECT_EQ(document["trials"][0]["conditions"]["memlock_soft_unlimited"], true);
@@ -115,7 +117,8 @@ TEST(PinText, HidesControlCharactersOfHostileNames) {
 TEST(PinText, EveryNumberIsInTheJson) {
     const auto findings = full_findings();
     const auto answer = analysis::answer_pin(findings);
-    EXPECT_EQ(test::numbers_missing_from_json(pin_text(findings, answer, Style{}, false), pin_json(findings, answer)),
+    EXPECT_EQ(test::numbers_missing_from_json(pin_text(findings, answer, Style{}, false),
+                                              pin_json(findings, answer)),
               std::vector<std::string>());
 }
 
@@ -133,7 +136,8 @@ TEST(PinText, VerboseHasEveryNumberOfTheJson) {
     EXPECT_EQ(test::numbers_missing_from_text(document, pin_text(findings, answer, Style{}, true)),
               std::vector<std::string>());
     // Without --verbose many are not shown: the check does see it.
-    EXPECT_FALSE(test::numbers_missing_from_text(document, pin_text(findings, answer, Style{}, false)).empty());
+    EXPECT_FALSE(
+        test::numbers_missing_from_text(document, pin_text(findings, answer, Style{}, false)).empty());
 }
 
 TEST(PinText, AnswersInTheFirstLine) {

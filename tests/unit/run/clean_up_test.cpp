@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "run/clean_up.h"
-
 #include "base/file.h"
+#include "run/clean_up.h"
 #include "run/leaf_cgroup.h"
 #include "run/stop_message.h"
 #include "support/fake_tree.h"
@@ -18,12 +17,15 @@ namespace {
 
 using test::FakeTree;
 
-TEST(PlanLeaf, NothingWithoutACgroup) { EXPECT_EQ(plan_leaf(std::nullopt).cgroup_version, 0); }
+TEST(PlanLeaf, NothingWithoutACgroup) {
+    EXPECT_EQ(plan_leaf(std::nullopt).cgroup_version, 0);
+}
 
 TEST(PlanLeaf, V2RestoresTheControllerOnlyWhereItWasOff) {
     const FakeTree off = {{"g/cgroup.subtree_control", "cpu pids\n"}};
     const FakeTree on = {{"g/cgroup.subtree_control", "cpu memory pids\n"}};
-    const FakeTree on_for_another_run = {{"g/cgroup.subtree_control", "memory\n"}, {"g/pinscope-1/cgroup.procs", ""}};
+    const FakeTree on_for_another_run = {{"g/cgroup.subtree_control", "memory\n"},
+                                         {"g/pinscope-1/cgroup.procs", ""}};
     const auto plan = [](const FakeTree& tree) {
         return plan_leaf(host::CgroupPlace{2, "/g", tree.root() + "/g", tree.root()});
     };

@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // The packet memory (umem) of an AF_XDP socket.
-#include "pin/mechanisms/mechanisms.h"
-
 #include "base/fd.h"
 #include "pin/mapping.h"
+#include "pin/mechanisms/mechanisms.h"
 
 #include <linux/if_xdp.h>
 #include <sys/socket.h>
@@ -26,7 +25,8 @@ class AfXdpUmem : public Mechanism {
     }
     Step pin() override {
         xdp_umem_reg registration{};
-        // NOLINTNEXTLINE(cppcoreguidelines-pro-type-reinterpret-cast): the interface takes an address as an integer
+        // NOLINTNEXTLINE(cppcoreguidelines-pro-type-reinterpret-cast): the interface takes an address as an
+        // integer
         registration.addr = reinterpret_cast<uint64_t>(memory_.address());
         registration.len = memory_.bytes();
         registration.chunk_size = static_cast<uint32_t>(page_size());

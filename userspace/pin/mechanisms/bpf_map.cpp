@@ -1,10 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // The memory of a BPF array map.
-#include "pin/mechanisms/mechanisms.h"
-
 #include "base/bytes.h"
 #include "base/fd.h"
 #include "base/file.h"
+#include "pin/mechanisms/mechanisms.h"
 
 #include <cap-ng.h>
 
@@ -15,7 +14,8 @@
 namespace pinscope::pin {
 namespace {
 
-// Whether a refusal with EPERM can only be the limit's. Making no map to find out, since before 5.11 that counts too.
+// Whether a refusal with EPERM can only be the limit's. Making no map to find out, since before 5.11 that
+// counts too.
 bool may_make_maps() {
     ::capng_get_caps_process();
     if (::capng_have_capability(CAPNG_EFFECTIVE, CAP_SYS_ADMIN) != 0 ||
@@ -29,7 +29,8 @@ class BpfMap : public Mechanism {
     Step prepare(uint64_t bytes) override {
         bytes_ = bytes;
         if (!may_make_maps())
-            return Step::unsupported("bpf", "BPF maps take CAP_BPF here (kernel.unprivileged_bpf_disabled is set)", EPERM);
+            return Step::unsupported(
+                "bpf", "BPF maps take CAP_BPF here (kernel.unprivileged_bpf_disabled is set)", EPERM);
         return Step::ok();
     }
     Step pin() override {
@@ -57,7 +58,8 @@ const MechanismFacts facts = {
     .over_limit = {errno_error(EPERM)},
     .at_zero_limit = {},
     .budgets = {Budget::user_locked_vm},
-    .source = "kernel/bpf/syscall.c bpf_map_charge_init, whatever the capability (5.10); charged to the memory cgroup "
+    .source = "kernel/bpf/syscall.c bpf_map_charge_init, whatever the capability (5.10); charged to the "
+              "memory cgroup "
               "only from 5.11 on",
     .needs = "CAP_BPF",
     .capability_lifts = false,

@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Huge pages of the reserved pool.
-#include "pin/mechanisms/mechanisms.h"
-
 #include "pin/mapping.h"
+#include "pin/mechanisms/mechanisms.h"
 
 #include <sys/mman.h>
 
@@ -11,7 +10,9 @@ namespace {
 
 constexpr uint64_t huge_page = 2_MiB;
 
-uint64_t whole_huge_pages(uint64_t bytes) { return round_up(bytes, huge_page); }
+uint64_t whole_huge_pages(uint64_t bytes) {
+    return round_up(bytes, huge_page);
+}
 
 class Hugetlb : public Mechanism {
   public:
@@ -44,13 +45,15 @@ const MechanismFacts facts = {
     .over_limit = {},
     .at_zero_limit = {},
     .budgets = {},
-    .source = "mm/hugetlb.c hugetlb_reserve_pages: a pool of its own; mlock of it counts nothing (mm/mlock.c)",
+    .source =
+        "mm/hugetlb.c hugetlb_reserve_pages: a pool of its own; mlock of it counts nothing (mm/mlock.c)",
     .needs = "reserved huge pages",
     .not_limited_because = "huge pages come from a pool of their own (vm.nr_hugepages)",
 };
 
 } // namespace
 
-const RegisteredMechanism hugetlb_mechanism = {facts, &create<Hugetlb>, &whole_huge_pages, &no_allowance, true};
+const RegisteredMechanism hugetlb_mechanism = {facts, &create<Hugetlb>, &whole_huge_pages, &no_allowance,
+                                               true};
 
 } // namespace pinscope::pin

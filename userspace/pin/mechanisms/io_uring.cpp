@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // io_uring: registered (fixed) buffers, and the memory of the rings themselves.
-#include "pin/mechanisms/mechanisms.h"
-
 #include "base/bytes.h"
 #include "pin/mapping.h"
+#include "pin/mechanisms/mechanisms.h"
 
 #include <liburing.h>
 
@@ -34,11 +33,12 @@ class Ring {
             return Step::ok();
         }
         if (result == -ENOSYS)
-            return Step::unsupported("io_uring_setup", "this kernel, or its seccomp filter, has no io_uring", ENOSYS);
+            return Step::unsupported("io_uring_setup", "this kernel, or its seccomp filter, has no io_uring",
+                                     ENOSYS);
         if (result == -EPERM)
-            return Step::unsupported("io_uring_setup",
-                                     "io_uring is denied: by kernel.io_uring_disabled, a seccomp filter or a policy",
-                                     EPERM);
+            return Step::unsupported(
+                "io_uring_setup",
+                "io_uring is denied: by kernel.io_uring_disabled, a seccomp filter or a policy", EPERM);
         return Step::refused("io_uring_setup", -result);
     }
 
@@ -67,7 +67,8 @@ class IoUringBuffers : public Mechanism {
             return opened;
         std::vector<iovec> buffers;
         for (uint64_t at = 0; at < memory_.bytes(); at += largest_buffer)
-            buffers.push_back({static_cast<char*>(memory_.address()) + at, std::min(largest_buffer, memory_.bytes() - at)});
+            buffers.push_back(
+                {static_cast<char*>(memory_.address()) + at, std::min(largest_buffer, memory_.bytes() - at)});
         const int result =
             ::io_uring_register_buffers(ring_.get(), buffers.data(), static_cast<unsigned>(buffers.size()));
         return result == 0 ? Step::ok() : Step::refused("io_uring_register(BUFFERS)", -result);
@@ -103,8 +104,8 @@ class IoUringRing : public Mechanism {
   private:
     static constexpr unsigned most_entries = 32768; // IORING_MAX_ENTRIES
 
-    // The submission entries (64 bytes), and the two rings with their index array (io_uring/io_uring.c rings_size):
-    // the completion ring has twice as many entries, of 16 bytes.
+    // The submission entries (64 bytes), and the two rings with their index array (io_uring/io_uring.c
+    // rings_size): the completion ring has twice as many entries, of 16 bytes.
     static uint64_t ring_bytes(unsigned entries) {
         constexpr uint64_t heads_and_tails = 320;
         return round_up(uint64_t{entries} * 64, page_size()) +
@@ -129,8 +130,9 @@ const MechanismFacts buffers_facts = {
     .over_limit = {errno_error(ENOMEM)},
     .at_zero_limit = {},
     .budgets = {Budget::user_locked_vm, Budget::pinned_vm},
-    .source = "io_uring/rsrc.c io_account_mem, __io_account_mem (fs/io_uring.c before 6.0); whether it counts is "
-              "decided when the ring is set up (5.10 to 7.2)",
+    .source =
+        "io_uring/rsrc.c io_account_mem, __io_account_mem (fs/io_uring.c before 6.0); whether it counts is "
+        "decided when the ring is set up (5.10 to 7.2)",
     .needs = "io_uring",
     .not_limited_because = "",
 };
@@ -141,7 +143,9 @@ const MechanismFacts ring_facts = {
     .over_limit = {errno_error(ENOMEM)},
     .at_zero_limit = {},
     .budgets = {Budget::user_locked_vm},
-    .source = "fs/io_uring.c io_uring_create (5.10), io_uring/memmap.c io_create_region (6.14 on); in between, and from "
+    .source = "fs/io_uring.c io_uring_create (5.10 up to 5.10.161), io_uring/memmap.c io_create_region (6.14 "
+              "on); in "
+              "between, and from "
               "7.2 on, rings are charged to the memory cgroup only",
     .needs = "io_uring",
     .not_limited_because = "this kernel charges rings to the memory cgroup only",
@@ -151,6 +155,7 @@ const MechanismFacts ring_facts = {
 
 const RegisteredMechanism io_uring_buffers_mechanism = {buffers_facts, &create<IoUringBuffers>, &any_size,
                                                         &no_allowance, true};
-const RegisteredMechanism io_uring_ring_mechanism = {ring_facts, &create<IoUringRing>, &any_size, &no_allowance, true};
+const RegisteredMechanism io_uring_ring_mechanism = {ring_facts, &create<IoUringRing>, &any_size,
+                                                     &no_allowance, true};
 
 } // namespace pinscope::pin

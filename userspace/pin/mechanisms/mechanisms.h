@@ -13,11 +13,19 @@ std::unique_ptr<Mechanism> create() {
     return std::make_unique<T>();
 }
 
-constexpr uint64_t any_size(uint64_t bytes) { return bytes; }
-constexpr uint64_t no_allowance() { return 0; }
+constexpr uint64_t any_size(uint64_t bytes) {
+    return bytes;
+}
+constexpr uint64_t no_allowance() {
+    return 0;
+}
 
-constexpr TrialError errno_error(int number) { return {ErrorDomain::errno_value, number}; }
-constexpr TrialError signal_error(int number) { return {ErrorDomain::signal, number}; }
+constexpr TrialError errno_error(int number) {
+    return {ErrorDomain::errno_value, number};
+}
+constexpr TrialError signal_error(int number) {
+    return {ErrorDomain::signal, number};
+}
 
 extern const RegisteredMechanism mlock_mechanism;
 extern const RegisteredMechanism mlock2_mechanism;

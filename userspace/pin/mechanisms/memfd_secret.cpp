@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 // memfd_secret(2): pages that are taken out of the kernel's own map and cannot be swapped.
-#include "pin/mechanisms/mechanisms.h"
-
 #include "base/fd.h"
 #include "pin/mapping.h"
+#include "pin/mechanisms/mechanisms.h"
 
-#include <csignal>
 #include <sys/mman.h>
 #include <sys/syscall.h>
 #include <unistd.h>
+
+#include <csignal>
 
 namespace pinscope::pin {
 namespace {
@@ -20,17 +20,20 @@ class MemfdSecret : public Mechanism {
         file_ = Fd(static_cast<int>(::syscall(SYS_memfd_secret, 0)));
         if (!file_) {
             if (errno == ENOSYS)
-                return Step::unsupported("memfd_secret",
-                                         "this kernel has no memfd_secret, or not without secretmem.enable=1 at boot");
-            return errno == EPERM ? Step::unsupported("memfd_secret", "a seccomp filter or policy denies memfd_secret")
-                                  : Step::refused("memfd_secret");
+                return Step::unsupported(
+                    "memfd_secret",
+                    "this kernel has no memfd_secret, or not without secretmem.enable=1 at boot");
+            return errno == EPERM
+                       ? Step::unsupported("memfd_secret", "a seccomp filter or policy denies memfd_secret")
+                       : Step::refused("memfd_secret");
         }
         if (::ftruncate(file_.get(), static_cast<off_t>(bytes)) != 0)
             return Step::refused("ftruncate");
         return Step::ok();
     }
     Step pin() override {
-        memory_ = Mapping(::mmap(nullptr, bytes_, PROT_READ | PROT_WRITE, MAP_SHARED, file_.get(), 0), bytes_);
+        memory_ =
+            Mapping(::mmap(nullptr, bytes_, PROT_READ | PROT_WRITE, MAP_SHARED, file_.get(), 0), bytes_);
         return memory_ ? Step::ok() : Step::refused("mmap");
     }
     void touch() override { memory_.touch(); }
@@ -49,7 +52,8 @@ const MechanismFacts facts = {
     .over_limit = {errno_error(EAGAIN), signal_error(SIGBUS)},
     .at_zero_limit = {},
     .budgets = {Budget::locked_vm, Budget::user_locked_vm},
-    .source = "mm/secretmem.c: EAGAIN at mmap by mlock_future_check (5.15, 6.5, 6.18) into locked_vm; SIGBUS at the "
+    .source = "mm/secretmem.c: EAGAIN at mmap by mlock_future_check (5.15, 6.5, 6.18) into locked_vm; SIGBUS "
+              "at the "
               "first touch, per folio into user_locked_vm, whatever the capability (6.1.192, 6.12.117, 7.2)",
     .needs = "",
     .capability_lifts = false,
@@ -58,6 +62,7 @@ const MechanismFacts facts = {
 
 } // namespace
 
-const RegisteredMechanism memfd_secret_mechanism = {facts, &create<MemfdSecret>, &any_size, &no_allowance, true};
+const RegisteredMechanism memfd_secret_mechanism = {facts, &create<MemfdSecret>, &any_size, &no_allowance,
+                                                    true};
 
 } // namespace pinscope::pin

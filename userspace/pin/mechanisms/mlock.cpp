@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // The mlock family: mlock, mlock2 with MLOCK_ONFAULT, mlockall, mmap with MAP_LOCKED.
-#include "pin/mechanisms/mechanisms.h"
-
 #include "base/bytes.h"
 #include "pin/mapping.h"
+#include "pin/mechanisms/mechanisms.h"
 
 #include <sys/mman.h>
 #include <unistd.h>
@@ -83,7 +82,8 @@ class MmapLocked : public Mechanism {
     }
     Step pin() override {
         memory_ = Mapping(
-            ::mmap(nullptr, bytes_, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_LOCKED, -1, 0), bytes_);
+            ::mmap(nullptr, bytes_, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_LOCKED, -1, 0),
+            bytes_);
         return memory_ ? Step::ok() : Step::refused("mmap");
     }
     void touch() override { memory_.touch(); }
@@ -142,9 +142,11 @@ const MechanismFacts mmap_locked_facts = {
 } // namespace
 
 const RegisteredMechanism mlock_mechanism = {mlock_facts, &create<Mlock>, &any_size, &no_allowance, true};
-const RegisteredMechanism mlock2_mechanism = {mlock2_facts, &create<Mlock2OnFault>, &any_size, &no_allowance, true};
-const RegisteredMechanism mlockall_mechanism = {mlockall_facts, &create<Mlockall>, &any_size, &no_allowance, false};
-const RegisteredMechanism mmap_locked_mechanism = {mmap_locked_facts, &create<MmapLocked>, &any_size, &no_allowance,
-                                                   true};
+const RegisteredMechanism mlock2_mechanism = {mlock2_facts, &create<Mlock2OnFault>, &any_size, &no_allowance,
+                                              true};
+const RegisteredMechanism mlockall_mechanism = {mlockall_facts, &create<Mlockall>, &any_size, &no_allowance,
+                                                false};
+const RegisteredMechanism mmap_locked_mechanism = {mmap_locked_facts, &create<MmapLocked>, &any_size,
+                                                   &no_allowance, true};
 
 } // namespace pinscope::pin

@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // send(2) with MSG_ZEROCOPY: the pages of a message are pinned until it was delivered.
-#include "pin/mechanisms/mechanisms.h"
-
 #include "base/fd.h"
 #include "pin/mapping.h"
+#include "pin/mechanisms/mechanisms.h"
 
 #include <arpa/inet.h>
 #include <netinet/in.h>
@@ -21,14 +20,16 @@ class MsgZerocopy : public Mechanism {
         memory_.touch();
         return connect_to_itself();
     }
-    // The whole message is counted before its first byte is sent, so a send that would block is answer enough.
+    // The whole message is counted before its first byte is sent, so a send that would block is answer
+    // enough.
     Step pin() override {
         const ssize_t sent = ::send(sender_.get(), memory_.address(), memory_.bytes(),
                                     MSG_ZEROCOPY | MSG_DONTWAIT | MSG_NOSIGNAL);
         return sent > 0 ? Step::ok() : Step::refused("send(MSG_ZEROCOPY)");
     }
     bool verify() override { return memory_.holds_marks(); }
-    // Two pages more than fit: the message may begin and end within one (net/core/skbuff.c mm_account_pinned_pages).
+    // Two pages more than fit: the message may begin and end within one (net/core/skbuff.c
+    // mm_account_pinned_pages).
     uint64_t charged_bytes() const override { return memory_.bytes() + 2 * page_size(); }
 
   private:
@@ -40,8 +41,9 @@ class MsgZerocopy : public Mechanism {
         address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
         socklen_t length = sizeof(address);
         auto* generic = reinterpret_cast<sockaddr*>(&address);
-        if (!listener || !sender_ || ::bind(listener.get(), generic, length) != 0 || ::listen(listener.get(), 1) != 0 ||
-            ::getsockname(listener.get(), generic, &length) != 0 || ::connect(sender_.get(), generic, length) != 0)
+        if (!listener || !sender_ || ::bind(listener.get(), generic, length) != 0 ||
+            ::listen(listener.get(), 1) != 0 || ::getsockname(listener.get(), generic, &length) != 0 ||
+            ::connect(sender_.get(), generic, length) != 0)
             return Step::unsupported("connect", "there is no loopback network here to send over");
         receiver_ = Fd(::accept4(listener.get(), nullptr, nullptr, SOCK_CLOEXEC));
         const int on = 1;
@@ -68,6 +70,7 @@ const MechanismFacts facts = {
 
 } // namespace
 
-const RegisteredMechanism msg_zerocopy_mechanism = {facts, &create<MsgZerocopy>, &any_size, &no_allowance, true};
+const RegisteredMechanism msg_zerocopy_mechanism = {facts, &create<MsgZerocopy>, &any_size, &no_allowance,
+                                                    true};
 
 } // namespace pinscope::pin

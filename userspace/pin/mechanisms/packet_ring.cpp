@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // The receive ring of an AF_PACKET socket: kernel pages that no memory cgroup is charged for.
-#include "pin/mechanisms/mechanisms.h"
-
 #include "base/fd.h"
 #include "pin/mapping.h"
+#include "pin/mechanisms/mechanisms.h"
 
 #include <linux/if_packet.h>
 #include <sys/socket.h>
@@ -13,7 +12,9 @@ namespace {
 
 constexpr uint64_t block_bytes = 64_KiB;
 
-uint64_t whole_blocks(uint64_t bytes) { return round_up(bytes, block_bytes); }
+uint64_t whole_blocks(uint64_t bytes) {
+    return round_up(bytes, block_bytes);
+}
 
 class PacketRing : public Mechanism {
   public:
@@ -22,8 +23,9 @@ class PacketRing : public Mechanism {
         // Protocol 0: no packet is ever delivered to it.
         socket_ = Fd(::socket(AF_PACKET, SOCK_RAW | SOCK_CLOEXEC, 0));
         if (!socket_)
-            return Step::unsupported("socket(AF_PACKET)", errno == EPERM ? "packet sockets take CAP_NET_RAW"
-                                                                         : "this kernel has no packet sockets");
+            return Step::unsupported("socket(AF_PACKET)", errno == EPERM
+                                                              ? "packet sockets take CAP_NET_RAW"
+                                                              : "this kernel has no packet sockets");
         return Step::ok();
     }
     Step pin() override {
@@ -34,7 +36,8 @@ class PacketRing : public Mechanism {
         ring.tp_frame_nr = static_cast<unsigned>(bytes_ / page_size());
         if (::setsockopt(socket_.get(), SOL_PACKET, PACKET_RX_RING, &ring, sizeof(ring)) != 0)
             return Step::refused("setsockopt(PACKET_RX_RING)");
-        memory_ = Mapping(::mmap(nullptr, bytes_, PROT_READ | PROT_WRITE, MAP_SHARED, socket_.get(), 0), bytes_);
+        memory_ =
+            Mapping(::mmap(nullptr, bytes_, PROT_READ | PROT_WRITE, MAP_SHARED, socket_.get(), 0), bytes_);
         return memory_ ? Step::ok() : Step::refused("mmap");
     }
     void touch() override { memory_.touch(); }
@@ -60,6 +63,7 @@ const MechanismFacts facts = {
 
 } // namespace
 
-const RegisteredMechanism packet_ring_mechanism = {facts, &create<PacketRing>, &whole_blocks, &no_allowance, true};
+const RegisteredMechanism packet_ring_mechanism = {facts, &create<PacketRing>, &whole_blocks, &no_allowance,
+                                                   true};
 
 } // namespace pinscope::pin

@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // shmctl(2) SHM_LOCK of a System V shared memory segment.
-#include "pin/mechanisms/mechanisms.h"
-
 #include "base/bytes.h"
+#include "pin/mechanisms/mechanisms.h"
 
 #include <sched.h>
 #include <sys/ipc.h>
@@ -21,8 +20,8 @@ class ShmLock : public Mechanism {
     }
 
     Step prepare(uint64_t bytes) override {
-        // A segment outlives its process until it is marked for removal. In an IPC namespace of our own not even a
-        // kill in between leaves it; without the privilege for one, the window is a few microseconds.
+        // A segment outlives its process until it is marked for removal. In an IPC namespace of our own not
+        // even a kill in between leaves it; without the privilege for one, the window is a few microseconds.
         static const bool own_namespace = ::unshare(CLONE_NEWIPC) == 0;
         (void)own_namespace;
         bytes_ = bytes;

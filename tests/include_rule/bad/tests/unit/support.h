@@ -1,2 +1,2 @@
 // Copyright
-#include <nlohmann/json.hpp>
+#include <nlohmann/json.hpp> // the tests may

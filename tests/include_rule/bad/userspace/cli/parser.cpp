@@ -3,4 +3,5 @@
 #include "verb.h"
 
 #include <CLI/CLI.hpp>
+
 #include <base/bytes.h>
