@@ -56,8 +56,10 @@ std::vector<std::string> numbers_missing_from_json(const std::string& text, cons
         if (!value.is_number())
             return;
         known.insert(value.dump());
-        if (value.is_number_unsigned() && ends_with(path, "_bytes"))
+        if (value.is_number_unsigned() && ends_with(path, "_bytes")) {
             known.insert(format_bytes(value.get<uint64_t>()));
+            known.insert(format_exact_bytes(value.get<uint64_t>()));
+        }
         if (ends_with(path, "_ns"))
             known.insert(fmt::format("{:.1f} s", value.get<double>() / 1e9));
     });

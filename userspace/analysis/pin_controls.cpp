@@ -60,10 +60,6 @@ Control make_control(const ControlRule& rule, std::string_view mechanism, std::s
     return control;
 }
 
-bool counts_in_shared_budget(const MechanismFacts& facts) {
-    return std::any_of(facts.budgets.begin(), facts.budgets.end(), is_shared);
-}
-
 } // namespace
 
 std::vector<Control> find_controls(const PinFindings& findings) {

@@ -16,6 +16,8 @@ namespace {
 
 constexpr uint64_t largest = (uint64_t{1} << 53U) - 1;
 
+constexpr std::array<const char*, 6> units = {"B", "KiB", "MiB", "GiB", "TiB", "PiB"};
+
 Error bad_size(std::string_view text, std::string reason) {
     return {"cannot read the size", fmt::format("'{}'", printable(text)), std::move(reason),
             "write bytes, or a number with KiB, MiB, GiB or TiB, such as 64MiB", EINVAL};
@@ -75,8 +77,14 @@ Result<uint64_t> parse_bytes(std::string_view text) {
     return bytes;
 }
 
+std::string format_exact_bytes(uint64_t bytes) {
+    size_t power = 0;
+    while (bytes != 0 && power + 1 < units.size() && bytes % (uint64_t{1} << (10 * (power + 1))) == 0)
+        ++power;
+    return fmt::format("{} {}", bytes >> (10 * power), units.at(power));
+}
+
 std::string format_bytes(uint64_t bytes) {
-    constexpr std::array<const char*, 6> units = {"B", "KiB", "MiB", "GiB", "TiB", "PiB"};
     size_t power = 0;
     while (power + 1 < units.size() && (bytes >> (10 * (power + 1))) != 0)
         ++power;

@@ -18,6 +18,9 @@ Result<uint64_t> parse_bytes(std::string_view text);
 // "64 MiB", "1.5 GiB", "4095 B": at most one decimal, exact where it shows none.
 std::string format_bytes(uint64_t bytes);
 
+// The same in the largest unit that is exact: "8196 KiB".
+std::string format_exact_bytes(uint64_t bytes);
+
 uint64_t page_size();
 
 // The least multiple of `unit` that is not below `bytes`.

@@ -50,9 +50,10 @@ std::string verb_help(const Verb& verb) {
         add_row(out, left, right, 24);
     }
     if (!verb.examples.empty())
-        out += "\nExamples:\n";
+        out += verb.options.empty() ? "Examples:\n" : "\nExamples:\n";
     for (const auto& example : verb.examples)
-        out += fmt::format("  {}:\n      pinscope {} {}\n", example.what, verb.name, example.command);
+        out += fmt::format("  {}:\n      pinscope {}{}{}\n", example.what, verb.name,
+                           example.command.empty() ? "" : " ", example.command);
     if (!verb.statuses.empty())
         out += "\nExit status: " + wrap(page, 13, verb.statuses) + "\n";
     return out;

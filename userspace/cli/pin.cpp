@@ -113,8 +113,11 @@ int run_pin(const Arguments& arguments) {
         return bad_input;
     }
     const host::Root root;
-    Result<host::Host> host = request->options.like ? host::look_at_process(root, *request->options.like)
-                                                    : Result<host::Host>(host::look_at_self(root));
+    Result<host::Host> host = host::look_at_self(root);
+    request->options.may_raise_hard_limit =
+        host->facts.cap_sys_resource.effective && host->facts.in_initial_user_namespace.value_or(true);
+    if (request->options.like)
+        host = host::look_at_process(root, *request->options.like);
     if (!host) {
         complain(host.error());
         return host.error().number == ESRCH ? bad_input : cannot_answer;

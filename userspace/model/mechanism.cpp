@@ -70,6 +70,10 @@ bool MechanismFacts::counts_in(Budget budget) const {
     return std::find(budgets.begin(), budgets.end(), budget) != budgets.end();
 }
 
+bool counts_in_shared_budget(const MechanismFacts& facts) {
+    return std::any_of(facts.budgets.begin(), facts.budgets.end(), is_shared);
+}
+
 bool names_family(std::string_view wanted, std::string_view mechanism) {
     return mechanism.substr(0, mechanism.find('-')) == wanted;
 }

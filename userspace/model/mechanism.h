@@ -59,6 +59,8 @@ struct MechanismFacts {
     bool counts_in(Budget budget) const;
 };
 
+bool counts_in_shared_budget(const MechanismFacts& facts);
+
 // An exact name, else the family: the part before the first '-'. "io_uring" names both io_uring mechanisms,
 // "mlock" only itself.
 bool names_family(std::string_view wanted, std::string_view mechanism);

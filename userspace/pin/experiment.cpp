@@ -23,14 +23,6 @@ constexpr int most_tries = 6;
 constexpr int most_tries_in_bisection = 3; // where a refusal is the likelier answer
 constexpr milliseconds first_pause{10};
 
-bool may_raise_hard_limit(const HostFacts& host) {
-    return host.cap_sys_resource.effective && host.in_initial_user_namespace.value_or(true);
-}
-
-bool has_shared_budget(const MechanismFacts& facts) {
-    return std::any_of(facts.budgets.begin(), facts.budgets.end(), is_shared);
-}
-
 // Of one pin: together the pins are over the limit.
 uint64_t choose_size(const PinOptions& options, Limit soft, const RegisteredMechanism& mechanism) {
     if (options.size_bytes)
@@ -58,7 +50,7 @@ Result<PinPlan> make_plan(const PinOptions& options, const HostFacts& host, cons
     plan.question = {soft, cap, options.size_bytes, options.like, options.named};
 
     if (!host.memlock_hard.allows(soft.bytes) || (soft.unlimited && !host.memlock_hard.unlimited)) {
-        if (!may_raise_hard_limit(host))
+        if (!options.may_raise_hard_limit)
             return fail({"cannot try under a memlock limit of", limit_text(soft),
                          fmt::format("the hard limit here is {}, and raising it takes CAP_SYS_RESOURCE",
                                      limit_text(host.memlock_hard)),
@@ -131,7 +123,7 @@ std::optional<Trial> Experiment::try_again_while_refused(const TrialRequest& req
     for (int tries = 1;; ++tries) {
         auto trial = try_trial(request);
         if (!trial || trial->outcome != Outcome::denied || tries == tries_allowed ||
-            !has_shared_budget(request.mechanism->facts))
+            !counts_in_shared_budget(request.mechanism->facts))
             return trial;
         findings_.trials.pop_back(); // superseded by the next
         std::this_thread::sleep_for(pause);
@@ -170,7 +162,7 @@ bool Experiment::try_limit_lifted(const PinPlan::Entry& entry) {
     std::optional<Limit> hard;
     Limit soft = Limit::of(4 * total);
     if (!host.memlock_hard.allows(soft.bytes)) {
-        if (may_raise_hard_limit(host)) {
+        if (plan_.options.may_raise_hard_limit) {
             hard = soft;
         } else if (host.memlock_hard.allows(total + mechanism.allowance() + 2 * page_size())) {
             soft = host.memlock_hard;
@@ -218,7 +210,8 @@ void Experiment::run_under(const RegisteredMechanism& mechanism, Limit soft) {
     }
     const auto trial =
         try_again_while_refused({&mechanism, Role::under, *size, 1, false, conditions(soft, {}, false)});
-    if (trial && trial->outcome == Outcome::denied && !soft.unlimited && has_shared_budget(mechanism.facts))
+    if (trial && trial->outcome == Outcome::denied && !soft.unlimited &&
+        counts_in_shared_budget(mechanism.facts))
         measure_shared_budget(mechanism, soft, *size);
 }
 
@@ -240,7 +233,7 @@ void Experiment::run_contrasts(const PinPlan::Entry& entry) {
     const auto& mechanism = *entry.mechanism;
     bool granted = try_limit_lifted(entry);
     // The capability is a control of its own for budgets that mlock's controls say nothing of.
-    if (!granted || (has_shared_budget(mechanism.facts) && mechanism.facts.capability_lifts))
+    if (!granted || (counts_in_shared_budget(mechanism.facts) && mechanism.facts.capability_lifts))
         granted =
             try_with_cap(mechanism, entry.size_bytes, plan_.options.count, plan_.question.memlock_soft) ||
             granted;
@@ -260,7 +253,7 @@ void Experiment::run_mechanism(const PinPlan::Entry& entry) {
     if (!over || over->outcome == Outcome::unsupported || over->outcome == Outcome::granted)
         return;
     run_contrasts(entry);
-    if (has_shared_budget(mechanism.facts))
+    if (counts_in_shared_budget(mechanism.facts))
         run_under(mechanism, question.memlock_soft);
 }
 

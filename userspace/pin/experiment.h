@@ -28,6 +28,7 @@ struct PinOptions {
     uint64_t count = 1;
     bool sweep = false;
     std::optional<pid_t> like;
+    bool may_raise_hard_limit = false; // pinscope itself, whoever it tries to be like
 };
 
 // What is settled before the first trial. A plan can be shown without being carried out.

@@ -36,7 +36,7 @@ class Sweeper {
             if (!trial)
                 return last;
             last = std::move(*trial);
-            if (last->outcome != Outcome::denied || !counts_in_shared_budget())
+            if (last->outcome != Outcome::denied || !counts_in_shared_budget(mechanism_.facts))
                 break;
         }
         return last;
@@ -45,11 +45,6 @@ class Sweeper {
     uint64_t steps() const { return steps_; }
 
   private:
-    bool counts_in_shared_budget() const {
-        const auto& budgets = mechanism_.facts.budgets;
-        return std::any_of(budgets.begin(), budgets.end(), is_shared);
-    }
-
     const RegisteredMechanism& mechanism_;
     const TrialRunner& runner_;
     const Conditions& conditions_;

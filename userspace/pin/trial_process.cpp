@@ -8,8 +8,10 @@
 #include <cap-ng.h>
 #include <fmt/format.h>
 
+#include <chrono>
 #include <cstdio>
 #include <memory>
+#include <thread>
 
 namespace pinscope::pin {
 namespace {
@@ -20,6 +22,7 @@ using run::StopMessage;
 
 constexpr std::string_view cumulative_word = "cumulative";
 constexpr std::string_view raise_word = "raise";
+constexpr std::chrono::milliseconds give_back_time{30};
 
 void raise_cap_ipc_lock() {
     ::capng_get_caps_process();
@@ -93,6 +96,10 @@ class TrialProcess {
             if (step.result == StepResult::unsupported)
                 return report(StopPoint::allocated, step);
             last = std::move(step);
+            // What the refused attempt had taken of a shared budget comes back by deferred work.
+            pin.reset();
+            if (counts_in_shared_budget(mechanism_.facts))
+                std::this_thread::sleep_for(give_back_time);
             const uint64_t half = round_down(piece / 2, page_size());
             if (half == 0 || mechanism_.fit_size(half) >= piece)
                 return report(StopPoint::allocated, last);

@@ -163,7 +163,7 @@ class PinText {
     static std::string size_or_dash(const std::optional<uint64_t>& bytes, bool at_least) {
         if (!bytes)
             return "-";
-        return (at_least ? ">= " : "") + format_bytes(*bytes);
+        return (at_least ? ">= " : "") + format_exact_bytes(*bytes);
     }
 
     static std::string ended_by(const Sweep& sweep) {
@@ -179,7 +179,7 @@ class PinText {
             return std::count_if(answer_.controls.begin(), answer_.controls.end(),
                                  [&](const Control& control) { return control.state == state; });
         };
-        line("Controls", fmt::format("{} hold, {} fail, {} are unavailable", count(ControlState::holds),
+        line("Controls", fmt::format("{} hold, {} fail, {} unavailable", count(ControlState::holds),
                                      count(ControlState::fails), count(ControlState::unavailable)));
         for (const auto& control : answer_.controls)
             if (control.state != ControlState::holds)
@@ -198,7 +198,8 @@ class PinText {
             if (count > 0)
                 words += fmt::format("{}{} {}", words.empty() ? "" : ", ", count, verdict_words(kind));
         }
-        return fmt::format("{} mechanisms in {:.1f} s: {}", answer_.verdicts.size(),
+        return fmt::format("{} mechanism{} in {:.1f} s: {}", answer_.verdicts.size(),
+                           answer_.verdicts.size() == 1 ? "" : "s",
                            static_cast<double>(findings_.duration_ns) / 1e9, words);
     }
 

@@ -42,5 +42,13 @@ TEST(FormatBytes, IsExactWhereItShowsNoDecimal) {
     EXPECT_EQ(format_bytes(342_GiB), "342 GiB");
 }
 
+TEST(FormatExactBytes, TakesTheLargestUnitThatIsExact) {
+    EXPECT_EQ(format_exact_bytes(0), "0 B");
+    EXPECT_EQ(format_exact_bytes(1), "1 B");
+    EXPECT_EQ(format_exact_bytes(8_MiB), "8 MiB");
+    EXPECT_EQ(format_exact_bytes(8_MiB + 4_KiB), "8196 KiB");
+    EXPECT_EQ(format_exact_bytes(8_MiB + 1), "8388609 B");
+}
+
 } // namespace
 } // namespace pinscope
