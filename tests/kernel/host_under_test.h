@@ -21,6 +21,7 @@ std::string this_program();
 
 // `pinscope pin --json ARGUMENTS…`, parsed and checked against its schema. A test fails where that is not
 // what came.
+// NOLINTNEXTLINE(bugprone-exception-escape): of nlohmann::json's move
 struct PinRun {
     int status = -1;
     nlohmann::json document;

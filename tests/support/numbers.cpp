@@ -33,7 +33,7 @@ using Visitor = std::function<void(const std::string& path, const ordered_json& 
 void visit(const std::string& path, const ordered_json& value, const Visitor& visitor) {
     if (value.is_object())
         for (const auto& [key, member] : value.items())
-            visit(path.empty() ? key : path + "." + key, member, visitor);
+            visit(path.empty() ? key : fmt::format("{}.{}", path, key), member, visitor);
     else if (value.is_array())
         for (size_t i = 0; i < value.size(); ++i)
             visit(fmt::format("{}[{}]", path, i), value[i], visitor);

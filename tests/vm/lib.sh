@@ -13,6 +13,8 @@ cache=${PINSCOPE_VM_CACHE:-${XDG_CACHE_HOME:-${HOME:-/root}/.cache}/pinscope/ker
 # shellcheck disable=SC2034 # fetch, boot and module use these lists
 fetch_packages=(apt debian-archive-keyring kmod lz4 python3 util-linux xz-utils zstd)
 # shellcheck disable=SC2034
+module_packages=(binutils gcc-12 libelf1 make pahole)
+# shellcheck disable=SC2034
 boot_packages=(busybox-static cpio kmod qemu-system-x86 util-linux xz-utils zstd)
 
 # Modules that mechanisms need; nothing loads a module by itself in the guest.

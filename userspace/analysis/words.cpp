@@ -46,14 +46,14 @@ std::string outcome_words(const Trial& trial) {
 
 std::string cause_words(const Trial& trial, const HostFacts& host) {
     const auto& limit = trial.conditions.cgroup_limit;
-    const std::string cgroup = limit && !limit->unlimited ? fmt::format("the memory cgroup's limit of {}",
-                                                                        format_bytes(limit->bytes))
-                                                          : "the memory cgroup's limit";
+    std::string cgroup = limit && !limit->unlimited
+                             ? fmt::format("the memory cgroup's limit of {}", format_bytes(limit->bytes))
+                             : "the memory cgroup's limit";
     if (trial.outcome == Outcome::killed)
         return trial.cgroup_oom_kills.value_or(0) > 0 ? cgroup + " (OOM kill)" : trial.detail;
     if (trial.error.domain != ErrorDomain::errno_value)
         return trial.detail;
-    const std::string error = fmt::format("{} from {}", error_name(trial.error), trial.call);
+    std::string error = fmt::format("{} from {}", error_name(trial.error), trial.call);
     switch (trial.error.code) {
     case ENOMEM:
         if (trial.cgroup_limit_hits.value_or(0) > 0)

@@ -32,9 +32,9 @@ Result<std::chrono::milliseconds> parse_duration(std::string_view text) {
     else if (unit.empty() || unit == "s")
         factor = 1000;
     else if (unit == "m" || unit == "min")
-        factor = 60 * 1000;
+        factor = 60'000;
     else if (unit == "h")
-        factor = 3600 * 1000;
+        factor = 3'600'000;
     const auto number = parse_unsigned(body.substr(0, number_end));
     if (factor == 0 || !number || *number == 0 || *number > longest_ms / factor)
         return fail({"cannot read the time", fmt::format("'{}'", printable(text)), "",

@@ -40,7 +40,7 @@ std::optional<std::string> recognise_container(const Root& root) {
         {{"kubepods", "kubernetes"}, {"/docker", "docker"}, {"libpod", "podman"}, {"/lxc", "lxc"}}};
     if (exists(root.at("/run/secrets/kubernetes.io")) || exists(root.at("/var/run/secrets/kubernetes.io")))
         return "kubernetes";
-    if (const auto sign = find_sign(read_file(root.at("/proc/self/cgroup")).value_or(""), cgroups))
+    if (auto sign = find_sign(read_file(root.at("/proc/self/cgroup")).value_or(""), cgroups))
         return sign;
     for (const auto& [file, meaning] : files)
         if (exists(root.at(file)))
@@ -62,10 +62,10 @@ std::optional<std::string> recognise_virtualisation(const Root& root) {
     const auto version = read_file(root.at("/proc/version")).value_or("");
     if (version.find("gVisor") != std::string::npos)
         return "gvisor";
-    if (const auto sign = find_sign(version, releases))
+    if (auto sign = find_sign(version, releases))
         return sign;
     for (const char* file : {"/sys/class/dmi/id/sys_vendor", "/sys/class/dmi/id/product_name"})
-        if (const auto sign = find_sign(read_file(root.at(file)).value_or(""), vendors))
+        if (auto sign = find_sign(read_file(root.at(file)).value_or(""), vendors))
             return sign;
     // x86 sets this CPU flag under every hypervisor.
     if (read_file(root.at("/proc/cpuinfo")).value_or("").find(" hypervisor") != std::string::npos)

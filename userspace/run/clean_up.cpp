@@ -8,6 +8,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <chrono>
 #include <thread>
@@ -50,7 +51,7 @@ Status remove_leaf(const std::string& folder) {
 Status move_back(const std::string& from, const std::string& to) {
     const auto text = read_file(from + "/cgroup.procs").value_or("");
     for (const auto line : split(trim(text), '\n')) {
-        const auto moved = write_file(to + "/cgroup.procs", line);
+        auto moved = write_file(to + "/cgroup.procs", line);
         if (!moved && moved.error().number != ESRCH)
             return moved;
     }
@@ -63,16 +64,18 @@ Status keep_first(Status kept, Status next) {
 
 } // namespace
 
+bool gives_memory_to_children(const std::string& folder) {
+    const auto text = read_file(folder + "/cgroup.subtree_control").value_or("");
+    const auto controllers = words(trim(text));
+    return std::find(controllers.begin(), controllers.end(), "memory") != controllers.end();
+}
+
 bool has_other_runs(const std::string& own_folder, const std::string& leaf_folder) {
-    const auto names = list_folder(own_folder);
-    if (!names)
-        return false;
-    for (const auto& name : *names) {
-        const std::string folder = own_folder + "/" + name;
-        if (name.rfind("pinscope-", 0) == 0 && folder.rfind(leaf_folder, 0) != 0)
-            return true;
-    }
-    return false;
+    const std::string own = leaf_folder.substr(leaf_folder.rfind('/') + 1);
+    const auto names = list_folder(own_folder).value_or(std::vector<std::string>());
+    return std::any_of(names.begin(), names.end(), [&](const std::string& name) {
+        return name.rfind("pinscope-", 0) == 0 && name != own && name != own + "-self";
+    });
 }
 
 Status clean_up(const CleanUpPlan& plan, const std::set<pid_t>& children) {
@@ -84,9 +87,8 @@ Status clean_up(const CleanUpPlan& plan, const std::set<pid_t>& children) {
     if (plan.cgroup_version != 2)
         return status;
     // Processes may return to a cgroup only when its subtree has no controllers left.
-    const auto subtree = read_file(plan.own_folder + "/cgroup.subtree_control").value_or("");
-    const bool enabled = (" " + std::string(trim(subtree)) + " ").find(" memory ") != std::string::npos;
-    if (plan.disable_memory && enabled && !has_other_runs(plan.own_folder, plan.leaf_folder))
+    if (plan.disable_memory && gives_memory_to_children(plan.own_folder) &&
+        !has_other_runs(plan.own_folder, plan.leaf_folder))
         status =
             keep_first(std::move(status), write_file(plan.own_folder + "/cgroup.subtree_control", "-memory"));
     if (!plan.self_folder.empty() && exists(plan.self_folder))

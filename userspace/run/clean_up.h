@@ -24,6 +24,9 @@ struct CleanUpPlan {
 // for killed processes to be gone.
 Status clean_up(const CleanUpPlan& plan, const std::set<pid_t>& children);
 
+// Whether a v2 cgroup gives the memory controller to its children.
+bool gives_memory_to_children(const std::string& folder);
+
 // True where another run's folder is in this cgroup.
 bool has_other_runs(const std::string& own_folder, const std::string& leaf_folder);
 

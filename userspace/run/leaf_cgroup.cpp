@@ -9,17 +9,10 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include <algorithm>
 #include <cerrno>
 
 namespace pinscope::run {
 namespace {
-
-bool memory_is_enabled_below(const std::string& folder) {
-    const auto text = read_file(folder + "/cgroup.subtree_control").value_or("");
-    const auto names = words(trim(text));
-    return std::find(names.begin(), names.end(), "memory") != names.end();
-}
 
 Status make_folder(const std::string& folder) {
     if (::mkdir(folder.c_str(), 0755) != 0)
@@ -47,7 +40,7 @@ Status move_into(const std::string& folder, pid_t pid) {
 // needed.
 Status give_memory(const CleanUpPlan& plan, const Janitor& janitor, bool foreign) {
     const std::string subtree = plan.own_folder + "/cgroup.subtree_control";
-    const auto given = write_file(subtree, "+memory");
+    auto given = write_file(subtree, "+memory");
     if (given || given.error().number != EBUSY)
         return given;
     if (foreign)
@@ -75,7 +68,7 @@ CleanUpPlan plan_leaf(const std::optional<host::CgroupPlace>& own) {
     if (own->version == 2) {
         plan.self_folder = plan.leaf_folder + "-self";
         plan.disable_memory =
-            !memory_is_enabled_below(own->folder) || has_other_runs(own->folder, plan.leaf_folder);
+            !gives_memory_to_children(own->folder) || has_other_runs(own->folder, plan.leaf_folder);
     }
     return plan;
 }
@@ -89,7 +82,7 @@ LeafCgroup LeafCgroup::make(const std::optional<host::CgroupPlace>& own, const C
         return leaf;
     }
     Status status;
-    if (own->version == 2 && !memory_is_enabled_below(own->folder))
+    if (own->version == 2 && !gives_memory_to_children(own->folder))
         status = give_memory(plan, janitor, foreign);
     if (status)
         status = make_folder(plan.leaf_folder);

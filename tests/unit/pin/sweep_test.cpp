@@ -33,14 +33,14 @@ Bisection find(uint64_t most, uint64_t refused, const RegisteredMechanism& mecha
 
 TEST(Bisect, FindsThePage) {
     for (uint64_t pages = 1; pages < 40; ++pages) {
-        const auto found = find(pages * 4096, 64 * 4096, plain);
+        const auto found = find(pages * 4096, 256_KiB, plain);
         EXPECT_EQ(found.largest_granted, pages * 4096);
         EXPECT_EQ(found.smallest_refused, (pages + 1) * 4096);
     }
 }
 
 TEST(Bisect, NothingGranted) {
-    const auto found = find(0, 64 * 4096, plain);
+    const auto found = find(0, 256_KiB, plain);
     EXPECT_FALSE(found.largest_granted);
     EXPECT_EQ(found.smallest_refused, 4096U);
     EXPECT_FALSE(find(0, 4096, plain).largest_granted);

@@ -61,7 +61,8 @@ TEST(CleanUp, V2GivesTheControllerBack) {
 }
 
 TEST(CleanUp, LeavesTheControllerToAnotherRun) {
-    const FakeTree tree = {{"g/cgroup.subtree_control", "memory\n"}, {"g/pinscope-2/cgroup.procs", ""}};
+    // Of a process id that begins with ours.
+    const FakeTree tree = {{"g/cgroup.subtree_control", "memory\n"}, {"g/pinscope-12/cgroup.procs", ""}};
     CleanUpPlan plan;
     plan.cgroup_version = 2;
     plan.own_folder = tree.root() + "/g";
