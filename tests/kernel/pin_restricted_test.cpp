@@ -63,6 +63,25 @@ TEST(PinRestricted, MaskedProc) {
     EXPECT_TRUE(run.document.at("host").at("cgroup").at("version").is_null());
 }
 
+// A pid namespace of its own under the /proc of the outer one: there the trials' numbers are those of
+// strangers.
+TEST(PinRestricted, ProcOfAnotherPidNamespace) {
+    if (!test::is_root())
+        SKIP_HERE("it takes root to make a pid namespace");
+    const auto outcome = test::run_program(
+        {"/bin/sh", "-c",
+         "unshare -p -f " + test::pinscope_program() + " pin --json --mechanism mlock,vmsplice"});
+    const auto document = nlohmann::json::parse(outcome.out, nullptr, false);
+    ASSERT_FALSE(document.is_discarded()) << outcome.out << outcome.err;
+    PinRun run;
+    run.document = document;
+    EXPECT_EQ(run.verdict("mlock"), "enforced") << run.reason("mlock");
+    EXPECT_EQ(run.verdict("vmsplice"), "not_enforced") << run.reason("vmsplice");
+    EXPECT_TRUE(says_missing(run, "/proc/PID/status"));
+    EXPECT_TRUE(run.trial("mlock", "over").at("deltas").at("vm_lck_bytes").is_null());
+    EXPECT_EQ(test::leftovers(), std::vector<std::string>());
+}
+
 TEST(PinRestricted, ReadOnlyCgroups) {
     if (!test::is_root() || !test::own_cgroup())
         SKIP_HERE("it takes root and a memory cgroup to make it read-only");

@@ -134,9 +134,12 @@ Host look_at_self(const Root& root) {
         facts.missing.push_back(
             {"the user namespace", "/proc/self/uid_map cannot be read",
              "whether CAP_IPC_LOCK counts here: it does only in the initial user namespace"});
-    if (!exists(process_folder(root, 0) + "/status"))
-        facts.missing.push_back({"/proc/PID/status", "it cannot be read here",
-                                 "VmLck, VmPin and the resident bytes of each trial"});
+    const bool readable = exists(process_folder(root, 0) + "/status");
+    if (!readable || !shows_own_pids(root))
+        facts.missing.push_back(
+            {"/proc/PID/status",
+             readable ? "/proc shows the processes of another pid namespace" : "it cannot be read here",
+             "VmLck, VmPin and the resident bytes of each trial"});
     const auto place = find_memory_cgroup(root, 0);
     note_cgroup(facts, place);
     if (place)

@@ -6,6 +6,9 @@
 
 #include <fmt/format.h>
 
+#include <unistd.h>
+
+#include <array>
 #include <cerrno>
 #include <charconv>
 
@@ -62,6 +65,13 @@ std::optional<Limit> parse_limit(std::string_view word) {
 
 std::string process_folder(const Root& root, pid_t pid) {
     return root.at(pid == 0 ? std::string("/proc/self") : fmt::format("/proc/{}", pid));
+}
+
+bool shows_own_pids(const Root& root) {
+    std::array<char, 32> target{};
+    const ssize_t length = ::readlink(root.at("/proc/self").c_str(), target.data(), target.size());
+    return length > 0 &&
+           parse_unsigned({target.data(), static_cast<size_t>(length)}) == static_cast<uint64_t>(::getpid());
 }
 
 ProcessMemory parse_process_memory(std::string_view status, std::string_view smaps_rollup) {

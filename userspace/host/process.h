@@ -18,6 +18,10 @@ namespace pinscope::host {
 // "self" for pid 0, which is whoever reads.
 std::string process_folder(const Root& root, pid_t pid);
 
+// Whether /proc numbers processes as this process does. In a pid namespace of its own with the /proc of
+// another, the number of a child names a stranger there, or nobody.
+bool shows_own_pids(const Root& root);
+
 // From the texts of /proc/PID/status and /proc/PID/smaps_rollup; fields that are not there have no value. The
 // files count in kB of 1024 bytes (fs/proc/task_mmu.c, task_mem; all versions).
 ProcessMemory parse_process_memory(std::string_view status, std::string_view smaps_rollup);

@@ -151,7 +151,8 @@ CgroupMemory TrialRunner::read_leaf_memory() const {
 Snapshot TrialRunner::take_snapshot(pid_t pid) const {
     const host::Root root;
     Snapshot snapshot;
-    snapshot.process = host::read_process_memory(root, pid);
+    if (host::shows_own_pids(root))
+        snapshot.process = host::read_process_memory(root, pid);
     snapshot.cgroup = read_leaf_memory();
     snapshot.foll_pin_pages = host::read_foll_pin_pages(root);
     return snapshot;

@@ -3,6 +3,7 @@
 
 #include "base/file.h"
 #include "base/text.h"
+#include "host/process.h"
 
 #include <signal.h>
 #include <sys/prctl.h>
@@ -13,9 +14,11 @@
 namespace pinscope::run {
 namespace {
 
-// Needs CONFIG_PROC_CHILDREN; without it, or without /proc, there are none to be seen.
+// Needs CONFIG_PROC_CHILDREN; without it, or without a /proc of our pid namespace, there are none to be seen.
 std::vector<pid_t> other_children(pid_t janitor) {
     std::vector<pid_t> pids;
+    if (!host::shows_own_pids(host::Root{}))
+        return pids;
     const auto text = read_file("/proc/thread-self/children").value_or("");
     for (const auto word : words(trim(text)))
         if (const auto pid = parse_unsigned(word); pid && static_cast<pid_t>(*pid) != janitor)
