@@ -53,6 +53,17 @@ TEST(PinInput, HelpAndVersionAnswer) {
     }
 }
 
+TEST(PinInput, ClosedDescriptorsAreNotMistakenForOthers) {
+    const std::string pinscope = test::pinscope_program();
+    const auto closed = test::run_program({"/bin/sh", "-c", pinscope + " pin --mechanism vmsplice <&- 2>&-"});
+    EXPECT_EQ(closed.status, 0);
+    EXPECT_NE(closed.out.find("not enforced"), std::string::npos) << closed.out;
+    const auto nowhere = test::run_program({"/bin/sh", "-c", pinscope + " pin --mechanism vmsplice >&-"});
+    EXPECT_EQ(nowhere.status, 125);
+    EXPECT_NE(nowhere.err.find("standard output"), std::string::npos) << nowhere.err;
+    EXPECT_EQ(test::leftovers(), std::vector<std::string>());
+}
+
 TEST(PinInput, AnAnswerThatCannotBeWrittenIsAFailure) {
     const auto run =
         test::run_program({"/bin/sh", "-c", test::pinscope_program() + " pin --dry-run >/dev/full"});

@@ -7,6 +7,9 @@
 
 #include <fmt/format.h>
 
+#include <fcntl.h>
+#include <unistd.h>
+
 #include <exception>
 #include <string>
 #include <vector>
@@ -34,6 +37,17 @@ int run_verb_named(const std::string& name, const std::vector<std::string>& word
     return bad_input;
 }
 
+// A descriptor that is opened must not become the standard output that the caller closed. Opened the wrong
+// way round, so that using one fails as it would have.
+void keep_standard_descriptors_apart() {
+    for (const int fd : {STDIN_FILENO, STDOUT_FILENO, STDERR_FILENO}) {
+        if (::fcntl(fd, F_GETFD) >= 0)
+            continue;
+        if (::open("/dev/null", fd == STDIN_FILENO ? O_WRONLY : O_RDONLY) < 0)
+            (void)::open("/", O_RDONLY | O_DIRECTORY); // stays open
+    }
+}
+
 int run(const std::vector<std::string>& words) {
     if (words.empty()) {
         complain(
@@ -53,13 +67,20 @@ int run(const std::vector<std::string>& words) {
 }
 
 } // namespace
+
+// A caller of execve may leave out even the program's name.
+int run_program(int argc, char** argv) {
+    keep_standard_descriptors_apart();
+    try {
+        return run(argc > 0 ? std::vector<std::string>(argv + 1, argv + argc) : std::vector<std::string>());
+    } catch (const std::exception& error) {
+        complain(error.what());
+        return own_failure;
+    }
+}
+
 } // namespace pinscope::cli
 
 int main(int argc, char** argv) {
-    try {
-        return pinscope::cli::run(std::vector<std::string>(argv + 1, argv + argc));
-    } catch (const std::exception& error) {
-        pinscope::cli::complain(error.what());
-        return pinscope::cli::own_failure;
-    }
+    return pinscope::cli::run_program(argc, argv);
 }

@@ -61,8 +61,9 @@ int wait_for(run::Child& child, const run::Interruption& interruption, const Run
     for (;;) {
         if (const auto exit = child.wait(deadline, interruption.fd()))
             return exit->status();
-        if (const int signal = run::Interruption::take(); signal != 0) {
-            child.kill(signal);
+        if (const auto arrival = run::Interruption::take(); arrival.signal != 0) {
+            if (!arrival.from_terminal)
+                child.kill(arrival.signal);
             continue;
         }
         child.kill(SIGKILL);

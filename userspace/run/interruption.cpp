@@ -15,13 +15,15 @@ namespace {
 constexpr std::array<int, 3> taken_over = {SIGINT, SIGTERM, SIGHUP};
 
 std::atomic<int> first_signal{0};
+std::atomic<bool> from_terminal{false};
 std::array<int, 2> wake_pipe = {-1, -1};
 std::array<struct sigaction, taken_over.size()> previous_actions{};
 
-void on_signal(int number) {
+void on_signal(int number, siginfo_t* info, void* /*context*/) {
     const int saved_errno = errno;
     int none = 0;
-    first_signal.compare_exchange_strong(none, number);
+    if (first_signal.compare_exchange_strong(none, number))
+        from_terminal = info->si_code == SI_KERNEL;
     const char byte = 1;
     (void)!::write(wake_pipe[1], &byte, 1);
     errno = saved_errno;
@@ -33,7 +35,8 @@ Interruption::Interruption() {
     if (::pipe2(wake_pipe.data(), O_CLOEXEC | O_NONBLOCK) != 0)
         wake_pipe = {-1, -1};
     struct sigaction action {};
-    action.sa_handler = &on_signal;
+    action.sa_sigaction = &on_signal;
+    action.sa_flags = SA_SIGINFO;
     for (size_t i = 0; i < taken_over.size(); ++i) {
         ::sigaction(taken_over.at(i), nullptr, &previous_actions.at(i));
         // What was ignored from outside (nohup) stays so.
@@ -60,11 +63,12 @@ int Interruption::signal() {
     return first_signal.load();
 }
 
-int Interruption::take() {
+Interruption::Arrival Interruption::take() {
     std::array<char, 16> bytes{};
     while (::read(wake_pipe[0], bytes.data(), bytes.size()) > 0) {
     }
-    return first_signal.exchange(0);
+    const bool terminal = from_terminal;
+    return {first_signal.exchange(0), terminal};
 }
 
 } // namespace pinscope::run

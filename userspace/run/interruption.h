@@ -19,8 +19,12 @@ class Interruption {
     // The first signal that came; 0 where none has.
     static int signal();
 
+    struct Arrival {
+        int signal = 0;             // 0: none
+        bool from_terminal = false; // Ctrl-C: every process of the foreground has it already
+    };
     // The same, and forgets it, so that the next one can be waited for.
-    static int take();
+    static Arrival take();
 };
 
 } // namespace pinscope::run
