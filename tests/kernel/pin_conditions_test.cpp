@@ -337,6 +337,29 @@ TEST(PinConditions, LikeAProcessInAnotherUserNamespace) {
     EXPECT_EQ(run.verdict("vmsplice"), "not_enforced") << run.reason("vmsplice");
 }
 
+TEST(PinConditions, LikeOnesOwnProcessWithoutPrivilege) {
+    ProgramOptions options;
+    options.before_exec = [] {
+        return test::set_memlock(2_MiB, 4_MiB) && (!test::is_root() || test::become_nobody());
+    };
+    test::RunningProgram container({test::this_program(), "sleep"}, options);
+    ASSERT_TRUE(container.wait_for_error_text("sleeping"));
+    const PinRun run = pin_json({"--like", std::to_string(container.pid()), "--mechanism", "mlock"}, options);
+    EXPECT_EQ(run.verdict("mlock"), "enforced") << run.reason("mlock");
+}
+
+TEST(PinConditions, MemoryThatCannotBeMappedIsNotTheLimit) {
+    ProgramOptions options;
+    options.before_exec = [] {
+        const rlimit address_space{12_MiB, 12_MiB};
+        return test::set_memlock(8_MiB, 8_MiB) && ::setrlimit(RLIMIT_AS, &address_space) == 0;
+    };
+    const PinRun run = pin_json({"--mechanism", "mlock"}, options);
+    EXPECT_EQ(run.verdict("mlock"), "inconclusive") << run.reason("mlock");
+    expect_contains(run.reason("mlock"), "preparing it failed");
+    EXPECT_EQ(run.control("over_without_cap"), "unavailable");
+}
+
 TEST(PinConditions, LikeAProcessWithTheCapability) {
     NEEDS_ROOT();
     ProgramOptions options;

@@ -37,7 +37,9 @@ INSTANTIATE_TEST_SUITE_P(
         BadInput{{"pin", "--like", "4000000"}, "4000000"}, BadInput{{"pin", "--like", "0"}, "--like '0'"},
         BadInput{{"pin", "--nonsense"}, "--nonsense"}, BadInput{{"pin", "--", "true"}, "runs no command"},
         BadInput{{"pni"}, "'pni'"}, BadInput{{}, "no verb"}, BadInput{{"run"}, "no command"},
-        BadInput{{"run", "--memlock", "x", "--", "true"}, "'x'"}, BadInput{{"completion", "tcsh"}, "bash"}),
+        BadInput{{"run", "--memlock", "x", "--", "true"}, "'x'"}, BadInput{{"completion", "tcsh"}, "bash"},
+        BadInput{{"pin", "--with-cap=false"}, "with-cap was given"},
+        BadInput{{"pin", "--like", "2"}, "process 2"}),
     [](const auto& test_info) { return "Case" + std::to_string(test_info.index); });
 
 TEST(PinInput, HelpAndVersionAnswer) {
@@ -62,6 +64,12 @@ TEST(PinInput, ClosedDescriptorsAreNotMistakenForOthers) {
     EXPECT_EQ(nowhere.status, 125);
     EXPECT_NE(nowhere.err.find("standard output"), std::string::npos) << nowhere.err;
     EXPECT_EQ(test::leftovers(), std::vector<std::string>());
+}
+
+TEST(PinInput, ErrorsThatCannotBeWrittenDoNoHarm) {
+    for (const char* closed : {" nonsense 2>&-", " nonsense 2>/dev/full"})
+        EXPECT_EQ(test::run_program({"/bin/sh", "-c", test::pinscope_program() + closed}).status, 2)
+            << closed;
 }
 
 TEST(PinInput, AnAnswerThatCannotBeWrittenIsAFailure) {

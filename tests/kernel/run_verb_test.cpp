@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // pinscope run: arguments, conditions and status pass through as they are.
 #include "base/bytes.h"
+#include "base/file.h"
 #include "base/text.h"
 #include "kernel/host_under_test.h"
 #include "support/skip.h"
@@ -84,7 +85,53 @@ TEST(RunVerb, WhatTheCommandStartedEndsWithIt) {
     EXPECT_EQ(run.status, 0);
     const auto pid = parse_unsigned(trim(run.out));
     ASSERT_TRUE(pid) << run.out;
-    EXPECT_NE(::kill(static_cast<pid_t>(*pid), 0), 0) << "the grandchild still runs";
+    // Gone, or a zombie that its new parent has not collected yet.
+    const auto stat = read_file(fmt::format("/proc/{}/stat", *pid)).value_or(") Z");
+    EXPECT_EQ(stat.substr(stat.rfind(") "), 3), ") Z") << "the grandchild still runs";
+}
+
+// An entry point starts a helper, then execs pinscope: the helper is none of pinscope's.
+TEST(RunVerb, ChildrenFromBeforeAreSpared) {
+    const auto run = test::run_program({"/bin/sh", "-c",
+                                        "sleep 30 >/dev/null 2>&1 & helper=$!; " + test::pinscope_program() +
+                                            " run -- true; kill -0 $helper && echo spared; kill $helper"});
+    EXPECT_EQ(run.out, "spared\n") << run.err;
+    test::ProgramOptions as_nobody;
+    as_nobody.before_exec = [] { return !test::is_root() || test::become_nobody(); };
+    const auto exec = test::run_program(
+        {"/bin/sh", "-c",
+         "sleep 30 >/dev/null 2>&1 & echo $!; exec " + test::pinscope_program() + " run -- true"},
+        as_nobody);
+    const auto helper = parse_unsigned(trim(exec.out));
+    ASSERT_TRUE(helper) << exec.out << exec.err;
+    EXPECT_EQ(::kill(static_cast<pid_t>(*helper), SIGKILL), 0) << "the helper was killed";
+}
+
+TEST(RunVerb, CgroupsThatTheCommandMadeGoToo) {
+    if (!test::is_root() || !test::own_cgroup())
+        SKIP_HERE("it takes root and a memory cgroup");
+    const std::string own = test::cgroup_of_programs()->folder;
+    const auto run = run_pinscope(
+        {"run", "--", "/bin/sh", "-c", "for leaf in " + own + "/pinscope-*; do mkdir -p $leaf/a/b; done"});
+    EXPECT_EQ(run.status, 0) << run.err;
+    EXPECT_EQ(test::leftovers(), std::vector<std::string>());
+}
+
+TEST(RunVerb, LongTimeoutsAreNotShortOnes) {
+    EXPECT_EQ(run_pinscope({"run", "--timeout", "600h", "--", this_program(), "exit", "3"}).status, 3);
+}
+
+// Some supervisors ignore SIGCHLD, and what is ignored stays so over an exec.
+TEST(RunVerb, StatusPassesThroughWhereChildSignalsAreIgnored) {
+    test::ProgramOptions options;
+    options.before_exec = [] { return ::signal(SIGCHLD, SIG_IGN) != SIG_ERR; };
+    EXPECT_EQ(run_pinscope({"run", "--", this_program(), "exit", "7"}, options).status, 7);
+}
+
+TEST(RunVerb, NohupReachesTheCommand) {
+    test::ProgramOptions options;
+    options.before_exec = [] { return ::signal(SIGHUP, SIG_IGN) != SIG_ERR; };
+    EXPECT_EQ(run_pinscope({"run", "--", "/bin/sh", "-c", "kill -HUP $$; exit 5"}, options).status, 5);
 }
 
 TEST(RunVerb, SignalsPassOnAndTheCommandDecides) {

@@ -30,6 +30,16 @@ bool move_to(const std::string& folder) {
     return write_file(folder + "/cgroup.procs", "0").has_value();
 }
 
+// The janitor of a run that was killed may still have the cgroup emptied for a moment.
+bool move_to_patiently(const std::string& folder) {
+    for (int tries = 0; tries < 500; ++tries) {
+        if (move_to(folder))
+            return true;
+        ::usleep(10000);
+    }
+    return false;
+}
+
 // A process that has just ended may keep its cgroup busy for a moment.
 void remove_folder(const std::string& folder) {
     for (int tries = 0; tries < 200 && ::rmdir(folder.c_str()) != 0 && exists(folder); ++tries)
@@ -53,13 +63,13 @@ class CgroupEnvironment : public testing::Environment {
             TearDown();
             return;
         }
-        set_before_every_program([] { return move_to(arrangement().programs_folder); });
+        set_before_pinscope([] { return move_to_patiently(arrangement().programs_folder); });
     }
     void TearDown() override {
         auto& made = arrangement();
         if (made.tests_folder.empty())
             return;
-        set_before_every_program({});
+        set_before_pinscope({});
         remove_folder(made.programs_folder);
         (void)write_file(made.own->folder + "/cgroup.subtree_control", "-memory");
         (void)move_to(made.own->folder);

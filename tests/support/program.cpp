@@ -16,7 +16,7 @@
 namespace pinscope::test {
 namespace {
 
-std::function<bool()>& hook_of_every_program() {
+std::function<bool()>& hook_of_pinscope() {
     static std::function<bool()> hook;
     return hook;
 }
@@ -39,8 +39,9 @@ struct Pipe {
     ::dup2(in, STDIN_FILENO);
     ::dup2(out, STDOUT_FILENO);
     ::dup2(err, STDERR_FILENO);
-    const auto& general = hook_of_every_program();
-    if ((general && !general()) || (options.before_exec && !options.before_exec()))
+    const auto& general = hook_of_pinscope();
+    const bool is_pinscope = arguments.at(0) == pinscope_program();
+    if ((is_pinscope && general && !general()) || (options.before_exec && !options.before_exec()))
         ::_exit(gave_up);
     std::vector<char*> words;
     words.reserve(arguments.size() + 1);
@@ -63,8 +64,8 @@ bool read_some(int fd, std::string& text) {
 
 } // namespace
 
-void set_before_every_program(std::function<bool()> hook) {
-    hook_of_every_program() = std::move(hook);
+void set_before_pinscope(std::function<bool()> hook) {
+    hook_of_pinscope() = std::move(hook);
 }
 
 RunningProgram::RunningProgram(const std::vector<std::string>& arguments, const ProgramOptions& options) {

@@ -26,8 +26,8 @@ struct ProgramOptions {
 
 inline constexpr int gave_up = 199;
 
-// Run in every child before its own before_exec.
-void set_before_every_program(std::function<bool()> hook);
+// Run before before_exec in every child that is to become the program under test.
+void set_before_pinscope(std::function<bool()> hook);
 
 Outcome run_program(const std::vector<std::string>& arguments, const ProgramOptions& options = {});
 

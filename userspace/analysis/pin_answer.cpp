@@ -12,6 +12,9 @@ namespace {
 std::string why_no_cuda(const HostFacts& host) {
     const auto& library = host.cuda_library;
     const std::string found = library.detail.empty() ? "" : fmt::format(" ({})", library.detail);
+    const bool driver_seen = host.nvidia.driver_version || host.nvidia.device_present || host.nvidia.wsl;
+    if (!library.answered && !driver_seen)
+        return fmt::format("CUDA was not looked at{}", found);
     if (library.usable)
         return fmt::format("this version of pinscope has no CUDA trials yet{}", found);
     if (host.nvidia.driver_version)

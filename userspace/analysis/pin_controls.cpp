@@ -28,6 +28,8 @@ ControlState state_of(const Trial& trial, Outcome expected) {
         return ControlState::unavailable;
     if (trial.outcome == expected)
         return ControlState::holds;
+    if (trial.last_stop == StopPoint::initialised)
+        return ControlState::unavailable; // the request itself was never made
     const bool answered = trial.outcome == Outcome::granted || trial.outcome == Outcome::denied ||
                           trial.outcome == Outcome::failed;
     return answered ? ControlState::fails : ControlState::unavailable;
@@ -45,9 +47,10 @@ Control make_control(const ControlRule& rule, std::string_view mechanism, std::s
     if (trial != trials.end()) {
         control.observed = std::string(outcome_name(trial->outcome));
         control.state = state_of(*trial, rule.expected);
-        control.reason = fmt::format("{} {} under a limit of {} {} CAP_IPC_LOCK", size_words(*trial),
-                                     outcome_words(*trial), limit_text(trial->conditions.memlock_soft),
-                                     trial->conditions.cap_ipc_lock ? "with" : "without");
+        control.reason =
+            fmt::format("{} {}{}", size_words(*trial), outcome_words(*trial), under_limit_words(*trial));
+        if (trial->conditions_read)
+            control.reason += trial->conditions.cap_ipc_lock ? " with CAP_IPC_LOCK" : " without CAP_IPC_LOCK";
         if (!trial->conditions_differ.empty())
             control.reason = "its conditions could not be set: " + trial->conditions_differ;
         return control;

@@ -67,8 +67,7 @@ class Case {
 
     // "16 MiB", and under which limit
     std::string asked(const Trial& trial) const {
-        return fmt::format("{} {} under a limit of {}", size_words(trial), outcome_words(trial),
-                           limit_text(trial.conditions.memlock_soft));
+        return fmt::format("{} {}{}", size_words(trial), outcome_words(trial), under_limit_words(trial));
     }
 
     void judge_over(const Trial& over, Verdict& verdict) const {
@@ -155,6 +154,8 @@ class Case {
     }
 
     void judge_refused(const Trial& over, Verdict& verdict) const {
+        if (over.last_stop == StopPoint::initialised)
+            return set(verdict, VerdictKind::inconclusive, asked(over));
         const std::string contrast = granted_contrast();
         if (!contrast.empty()) {
             if (over.outcome == Outcome::denied)
@@ -185,7 +186,8 @@ class Case {
         if (is_granted(Role::with_cap))
             return fmt::format("granted {}", without_limit(*find(Role::with_cap)));
         const Trial* low = find(Role::soft_low);
-        if (low != nullptr && low->outcome == Outcome::denied && is_granted(Role::soft_high))
+        if (low != nullptr && low->outcome == Outcome::denied && low->conditions_differ.empty() &&
+            is_granted(Role::soft_high))
             return fmt::format("{} refused under {} and granted under {}", size_words(*low),
                                limit_text(low->conditions.memlock_soft),
                                limit_text(find(Role::soft_high)->conditions.memlock_soft));

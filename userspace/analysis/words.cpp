@@ -38,10 +38,18 @@ std::string outcome_words(const Trial& trial) {
         if (trial.granted_count > 0)
             return fmt::format("refused with {}{} after {} were granted", error_name(trial.error), by,
                                format_bytes(trial.held_bytes));
+        if (trial.last_stop == StopPoint::initialised)
+            return fmt::format("not asked for: preparing it failed with {}{}", error_name(trial.error), by);
         return fmt::format("refused with {}{}", error_name(trial.error), by);
     default:
         return trial.detail.empty() ? std::string(outcome_name(trial.outcome)) : trial.detail;
     }
+}
+
+std::string under_limit_words(const Trial& trial) {
+    return trial.conditions_read
+               ? fmt::format(" under a limit of {}", limit_text(trial.conditions.memlock_soft))
+               : "";
 }
 
 std::string cause_words(const Trial& trial, const HostFacts& host) {
@@ -63,13 +71,15 @@ std::string cause_words(const Trial& trial, const HostFacts& host) {
         return error;
     case EPERM:
     case EACCES:
-        return fmt::format("a missing permission ({})", error);
+        return fmt::format("a missing permission, a policy or a seccomp filter ({})", error);
     default:
         return error;
     }
 }
 
 std::string evidence_line(const Trial& trial) {
+    if (!trial.conditions_read)
+        return fmt::format("{}: {}: {}", role_name(trial.role), size_words(trial), outcome_words(trial));
     std::string line = fmt::format("{}: {}, soft limit {}, {} CAP_IPC_LOCK: {}", role_name(trial.role),
                                    size_words(trial), limit_text(trial.conditions.memlock_soft),
                                    trial.conditions.cap_ipc_lock ? "with" : "without", outcome_words(trial));

@@ -15,6 +15,9 @@ std::string size_words(const Trial& trial);
 // "refused with ENOMEM (mlock)", "granted", "killed by the OOM killer …"
 std::string outcome_words(const Trial& trial);
 
+// "under a limit of 8 MiB", and nothing where the trial did not get as far as reading its limit.
+std::string under_limit_words(const Trial& trial);
+
 // What kept a trial from being granted, where it was not the memlock limit.
 std::string cause_words(const Trial& trial, const HostFacts& host);
 

@@ -3,6 +3,7 @@
 
 #include "base/text.h"
 
+#include <climits>
 #include <fmt/format.h>
 
 #include <time.h>
@@ -19,6 +20,12 @@ std::string utc_now() {
     ::gmtime_r(&now.tv_sec, &parts);
     return fmt::format("{:04}-{:02}-{:02}T{:02}:{:02}:{:02}.{:03}Z", parts.tm_year + 1900, parts.tm_mon + 1,
                        parts.tm_mday, parts.tm_hour, parts.tm_min, parts.tm_sec, now.tv_nsec / 1000000);
+}
+
+int poll_milliseconds(MonotonicClock::time_point deadline) {
+    const auto left =
+        std::chrono::duration_cast<std::chrono::milliseconds>(deadline - MonotonicClock::now()).count();
+    return static_cast<int>(std::clamp<int64_t>(left, 0, INT_MAX));
 }
 
 Result<std::chrono::milliseconds> parse_duration(std::string_view text) {

@@ -11,6 +11,9 @@ namespace pinscope {
 
 using MonotonicClock = std::chrono::steady_clock;
 
+// What is left until the deadline, as poll(2) takes it: from 0 to INT_MAX milliseconds.
+int poll_milliseconds(MonotonicClock::time_point deadline);
+
 // Now, as ISO 8601 in UTC with milliseconds: "2026-01-31T12:00:00.123Z".
 std::string utc_now();
 

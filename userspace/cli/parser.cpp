@@ -14,7 +14,7 @@ namespace pinscope::cli {
 namespace {
 
 Error usage_error(const Verb& verb, std::string reason) {
-    return {fmt::format("pinscope {}", verb.name), "", std::move(reason),
+    return {verb.name, "", std::move(reason),
             fmt::format("'pinscope {} --help' lists what it takes", verb.name), EINVAL};
 }
 
@@ -33,12 +33,12 @@ CommandLine cut(const std::vector<std::string>& words) {
 Result<Arguments> parse(const Verb& verb, const CommandLine& line) {
     CLI::App app;
     app.set_help_flag();
-    app.add_flag("--help");
+    app.add_flag("--help,-h");
     std::deque<std::vector<std::string>> values; // stays where it is as it grows
     std::vector<std::pair<const Option*, CLI::Option*>> known;
     for (const auto& option : verb.options) {
         if (option.value.empty()) {
-            known.emplace_back(&option, app.add_flag(option.name));
+            known.emplace_back(&option, app.add_flag(option.name)->disable_flag_override());
             continue;
         }
         values.emplace_back();

@@ -34,9 +34,10 @@ namespace {
 // Stays at a stop point until Enter is pressed, or a signal comes, so that a person can look around.
 void hold(const Trial& trial, StopPoint point, pid_t pid, const std::string& folder,
           const run::Interruption& interruption) {
-    complain(fmt::format("{} ({}) is held at '{}': process {}, cgroup {}; press Enter to go on",
-                         trial.mechanism, role_name(trial.role), stop_point_name(point), pid,
-                         folder.empty() ? "-" : folder));
+    const bool refused = point == StopPoint::allocated && trial.granted_count == 0;
+    complain(fmt::format("{} ({}){} is held at '{}': process {}, cgroup {}; press Enter to go on",
+                         trial.mechanism, role_name(trial.role), refused ? ", which was refused," : "",
+                         stop_point_name(point), pid, folder.empty() ? "-" : folder));
     std::array<pollfd, 2> wanted = {{{STDIN_FILENO, POLLIN, 0}, {interruption.fd(), POLLIN, 0}}};
     while (::poll(wanted.data(), wanted.size(), -1) < 0 && errno == EINTR) {
     }

@@ -11,6 +11,14 @@
 #include <cstdlib>
 
 namespace pinscope::cli {
+namespace {
+
+// Where this cannot be written there is nobody to be told.
+void write_error(std::string_view text) {
+    (void)std::fwrite(text.data(), 1, text.size(), stderr);
+}
+
+} // namespace
 
 report::Style output_style() {
     report::Style style;
@@ -34,7 +42,7 @@ bool print_answer(std::string_view text) {
 }
 
 void complain(std::string_view text) {
-    fmt::print(stderr, "pinscope: {}\n", text);
+    write_error(fmt::format("pinscope: {}\n", text));
 }
 
 void complain(const Error& error) {
@@ -50,14 +58,14 @@ ProgressLine::~ProgressLine() {
 void ProgressLine::show(std::string_view what, size_t done, size_t of) {
     if (!on_terminal_)
         return;
-    fmt::print(stderr, "\r\x1b[K[{}/{}] {}", done, of, what);
+    write_error(fmt::format("\r\x1b[K[{}/{}] {}", done, of, what));
     std::fflush(stderr);
     shown_ = true;
 }
 
 void ProgressLine::clear() {
     if (shown_)
-        fmt::print(stderr, "\r\x1b[K");
+        write_error("\r\x1b[K");
     shown_ = false;
 }
 

@@ -149,6 +149,11 @@ Host look_at_self(const Root& root) {
 
 Result<Host> look_at_process(const Root& root, pid_t pid) {
     Host host;
+    const auto status = read_file(process_folder(root, pid) + "/status").value_or("");
+    if (!status.empty() && !find_value(status, "VmSize"))
+        return fail({fmt::format("cannot look at process {}", pid), "",
+                     "it has no memory of its own: it is a kernel thread, or has ended",
+                     "give the number of a running process", ESRCH});
     const auto limits = read_limits(root, pid);
     const auto identity = limits ? read_identity(root, pid) : fail(limits.error());
     if (!identity) {

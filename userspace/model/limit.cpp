@@ -6,7 +6,7 @@
 namespace pinscope {
 
 std::string limit_text(const Limit& limit) {
-    return limit.unlimited ? "unlimited" : format_bytes(limit.bytes);
+    return limit.unlimited ? "unlimited" : format_exact_bytes(limit.bytes);
 }
 
 } // namespace pinscope

@@ -56,6 +56,8 @@ struct Trial {
     uint64_t granted_count = 0;
     uint64_t held_bytes = 0; // size of all granted pins together
     ConditionsSeen conditions;
+    bool conditions_read =
+        false; // the trial got as far as reading them back; else only the cgroup's limit is known
     // Nothing, or in which respect `conditions` are not the ones that were asked for.
     std::string conditions_differ;
     Outcome outcome = Outcome::unsupported;

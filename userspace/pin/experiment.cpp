@@ -42,7 +42,11 @@ Result<PinPlan> make_plan(const PinOptions& options, const HostFacts& host, cons
     plan.host = host;
     plan.room = room;
     plan.options = options;
-    const Limit soft = choose_soft_limit(options.limit, host, room);
+    LimitChoice choice = options.limit;
+    // Of another process it is that process's own limit that is asked about.
+    if (options.like && choice.kind == LimitChoice::Kind::fitting)
+        choice.kind = LimitChoice::Kind::current;
+    const Limit soft = choose_soft_limit(choice, host, room);
     // As the process of --like has it, unless it is said; else without.
     std::optional<bool> cap = options.with_cap;
     if (!cap && !options.like)
@@ -245,7 +249,7 @@ void Experiment::run_mechanism(const PinPlan::Entry& entry) {
     const auto& question = plan_.question;
     const auto& mechanism = *entry.mechanism;
     if (plan_.options.count > 1 && !mechanism.repeatable) {
-        not_run(mechanism, Role::over, "one process can hold it only once");
+        not_run(mechanism, Role::over, "one process cannot hold several of it at a time");
         return;
     }
     const auto over = try_trial({&mechanism, Role::over, entry.size_bytes, plan_.options.count, false,

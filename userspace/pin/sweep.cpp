@@ -21,6 +21,10 @@ uint64_t upper_bound(const RegisteredMechanism& mechanism, const PinPlan& plan) 
     return bound;
 }
 
+bool is_refusal(const Trial& trial) {
+    return trial.outcome == Outcome::denied || trial.outcome == Outcome::failed;
+}
+
 class Sweeper {
   public:
     Sweeper(const RegisteredMechanism& mechanism, const TrialRunner& runner, const Conditions& conditions)
@@ -86,22 +90,32 @@ Sweep sweep(const RegisteredMechanism& mechanism, const PinPlan& plan, const Tri
     const auto at_bound = sweeper.step(result.tested_up_to_bytes, 1, false);
     if (at_bound && at_bound->outcome == Outcome::granted) {
         result.largest_single_bytes = result.tested_up_to_bytes;
-    } else if (at_bound && at_bound->outcome != Outcome::unsupported) {
+    } else if (at_bound && is_refusal(*at_bound)) {
         result.single_error = at_bound->error;
+        bool answered = true;
         const auto found = bisect(result.tested_up_to_bytes, mechanism, [&](uint64_t size) {
             const auto trial = sweeper.step(size, 1, false);
-            if (trial && trial->outcome != Outcome::granted)
+            const bool granted = trial && trial->outcome == Outcome::granted;
+            answered = answered && trial && (granted || is_refusal(*trial));
+            if (answered && !granted)
                 result.single_error = trial->error;
-            return trial && trial->outcome == Outcome::granted;
+            return granted;
         });
-        result.largest_single_bytes = found.largest_granted;
-        result.single_refused_bytes = found.smallest_refused;
+        // A trial that was killed or hung is no refusal: then nothing is said.
+        if (answered) {
+            result.largest_single_bytes = found.largest_granted;
+            result.single_refused_bytes = found.smallest_refused;
+        } else {
+            result.single_error.reset();
+        }
     }
-    if (mechanism.repeatable && at_bound && at_bound->outcome != Outcome::unsupported) {
+    if (mechanism.repeatable && at_bound &&
+        (at_bound->outcome == Outcome::granted || is_refusal(*at_bound))) {
         // Pieces of an eighth: eight and more of them show that the sum counts, not the single request.
         const uint64_t piece = mechanism.fit_size(round_up(result.tested_up_to_bytes / 8, page_size()));
         const uint64_t count = std::max<uint64_t>(1, result.tested_up_to_bytes / piece);
-        if (const auto trial = sweeper.step(piece, count, true)) {
+        if (const auto trial = sweeper.step(piece, count, true);
+            trial && (trial->outcome == Outcome::granted || is_refusal(*trial))) {
             result.largest_cumulative_bytes = trial->held_bytes;
             result.cumulative_pins = trial->granted_count;
             if (trial->outcome != Outcome::granted)

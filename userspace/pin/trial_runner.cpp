@@ -60,6 +60,7 @@ void note_message(const StopMessage& message, const TrialRequest& request, Trial
     trial.conditions.memlock_hard = limit_from(message.memlock_hard);
     trial.conditions.cap_ipc_lock = message.cap_ipc_lock != 0;
     trial.conditions.uid = message.uid;
+    trial.conditions_read = true;
     trial.conditions_differ = compare(request.conditions, trial.conditions);
 }
 

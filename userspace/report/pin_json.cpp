@@ -115,11 +115,13 @@ ordered_json trial_json(const Trial& trial) {
     out["granted_count"] = trial.granted_count;
     out["held_bytes"] = trial.held_bytes;
     auto& conditions = out["conditions"];
-    add_limit(conditions, "memlock_soft", trial.conditions.memlock_soft);
-    add_limit(conditions, "memlock_hard", trial.conditions.memlock_hard);
-    conditions["cap_ipc_lock"] = trial.conditions.cap_ipc_lock;
+    // Unknown is null, never 0.
+    const ConditionsSeen* seen = trial.conditions_read ? &trial.conditions : nullptr;
+    add_limit(conditions, "memlock_soft", seen != nullptr ? std::optional(seen->memlock_soft) : std::nullopt);
+    add_limit(conditions, "memlock_hard", seen != nullptr ? std::optional(seen->memlock_hard) : std::nullopt);
+    conditions["cap_ipc_lock"] = seen != nullptr ? ordered_json(seen->cap_ipc_lock) : ordered_json(nullptr);
     add_limit(conditions, "cgroup_limit", trial.conditions.cgroup_limit);
-    conditions["uid"] = trial.conditions.uid;
+    conditions["uid"] = seen != nullptr ? ordered_json(seen->uid) : ordered_json(nullptr);
     out["conditions_differ"] = text_or_null(trial.conditions_differ);
     out["outcome"] = outcome_name(trial.outcome);
     out["error"] = error_json(trial.error);

@@ -38,11 +38,16 @@ Status set_memlock(const Conditions& conditions) {
     if (::setrlimit(RLIMIT_MEMLOCK, &limit) == 0)
         return {};
     const int error = errno;
+    const auto as_limit = [](rlim_t value) {
+        return value == RLIM_INFINITY ? Limit::none() : Limit::of(value);
+    };
     Error failure = os_error("cannot set the memlock limit to",
-                             limit_text(conditions.memlock_soft.value_or(Limit::of(limit.rlim_cur))), error);
+                             fmt::format("{} (soft), {} (hard)", limit_text(as_limit(limit.rlim_cur)),
+                                         limit_text(as_limit(limit.rlim_max))),
+                             error);
     if (error == EPERM)
         failure.reason = fmt::format("the hard limit is {} and raising it takes CAP_SYS_RESOURCE",
-                                     limit_text(had == RLIM_INFINITY ? Limit::none() : Limit::of(had)));
+                                     limit_text(as_limit(had)));
     return fail(failure);
 }
 

@@ -23,6 +23,8 @@
 namespace pinscope::run {
 namespace {
 
+constexpr int blind_pause_ms = 5;
+
 // What a child that could not get as far as its exec says over the report pipe.
 struct FailureReport {
     int32_t number = 0;
@@ -49,6 +51,7 @@ Fd open_itself() {
     ::_exit(127);
 }
 
+// For a trial. A command keeps what its caller ignores (nohup); handlers end with the exec by themselves.
 void restore_signals() {
     for (int number = 1; number < NSIG; ++number)
         ::signal(number, SIG_DFL); // fails for the two that cannot be caught
@@ -80,8 +83,16 @@ struct Start {
 };
 
 [[noreturn]] void be_child(const Start& start) {
-    restore_signals();
+    if (start.command.is_trial)
+        restore_signals();
     const int report = ::fcntl(start.report, F_DUPFD_CLOEXEC, StopChannel::trial_fd + 1);
+    const int itself =
+        start.itself >= 0 ? ::fcntl(start.itself, F_DUPFD_CLOEXEC, StopChannel::trial_fd + 1) : -1;
+    if (report < 0 || (start.itself >= 0 && itself < 0)) {
+        Error error = os_error("cannot start a process", "", errno);
+        error.remedy = "raise the limit of open files (ulimit -n)";
+        report_failure(start.report, false, error);
+    }
     if (!start.leaf.join_file().empty())
         if (auto joined = write_file(start.leaf.join_file(), "0"); !joined)
             report_failure(report, false, joined.error());
@@ -98,8 +109,6 @@ struct Start {
         arguments.push_back(const_cast<char*>(argument.c_str()));
     arguments.push_back(nullptr);
 
-    const int itself =
-        start.itself >= 0 ? ::fcntl(start.itself, F_DUPFD_CLOEXEC, StopChannel::trial_fd + 1) : -1;
     if (start.command.is_trial) {
         if (start.channel == StopChannel::trial_fd)
             ::fcntl(start.channel, F_SETFD, 0); // dup2 onto itself would keep close-on-exec
@@ -138,28 +147,28 @@ std::optional<Exit> Child::wait(std::optional<MonotonicClock::time_point> deadli
     if (exit_)
         return exit_;
     const Fd handle(static_cast<int>(::syscall(SYS_pidfd_open, pid_, 0)));
-    std::array<pollfd, 2> wanted = {{{handle.get(), POLLIN, 0}, {interrupt_fd, POLLIN, 0}}};
-    while (handle && (deadline || interrupt_fd >= 0)) {
-        int left = -1;
-        if (deadline)
-            left = std::max(0, static_cast<int>(std::chrono::duration_cast<std::chrono::milliseconds>(
-                                                    *deadline - MonotonicClock::now())
-                                                    .count()));
-        const int ready = ::poll(wanted.data(), wanted.size(), left);
-        if (ready < 0 && errno == EINTR)
+    for (;;) {
+        int status = 0;
+        const bool must_poll = deadline.has_value() || interrupt_fd >= 0;
+        const pid_t got = ::waitpid(pid_, &status, must_poll ? WNOHANG : 0);
+        if (got < 0 && errno == EINTR)
             continue;
-        if (wanted[0].revents != 0)
-            break;
-        return std::nullopt;
+        if (got != 0) {
+            janitor_->forget(pid_);
+            exit_ = got < 0               ? Exit{Exit::unknown, 0} // somebody else has collected it
+                    : WIFSIGNALED(status) ? Exit{0, WTERMSIG(status)}
+                                          : Exit{WEXITSTATUS(status), 0};
+            return exit_;
+        }
+        int left = deadline ? poll_milliseconds(*deadline) : -1;
+        if (!handle) // refused by a filter: look again and again
+            left = left < 0 ? blind_pause_ms : std::min(left, blind_pause_ms);
+        std::array<pollfd, 2> wanted = {{{handle.get(), POLLIN, 0}, {interrupt_fd, POLLIN, 0}}};
+        (void)::poll(wanted.data(), wanted.size(), left);
+        if (wanted[0].revents == 0 &&
+            (wanted[1].revents != 0 || (deadline && MonotonicClock::now() >= *deadline)))
+            return std::nullopt;
     }
-    int status = 0;
-    pid_t got = 0;
-    do {
-        got = ::waitpid(pid_, &status, 0);
-    } while (got < 0 && errno == EINTR);
-    janitor_->forget(pid_);
-    exit_ = WIFSIGNALED(status) ? Exit{0, WTERMSIG(status)} : Exit{WEXITSTATUS(status), 0};
-    return exit_;
 }
 
 void Child::kill(int signal) const {

@@ -25,6 +25,8 @@ struct Command {
 };
 
 struct Exit {
+    static constexpr int unknown = 255; // of a process whose status was lost
+
     int code = 0;   // of exit(2)
     int signal = 0; // that ended it; 0: it exited
 

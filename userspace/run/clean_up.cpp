@@ -4,6 +4,8 @@
 #include "base/file.h"
 #include "base/text.h"
 
+#include <fmt/format.h>
+
 #include <signal.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -32,6 +34,11 @@ void kill_all_in(const std::string& folder) {
             ::kill(static_cast<pid_t>(*pid), SIGKILL);
 }
 
+bool is_folder(const std::string& path) {
+    struct stat about {};
+    return ::lstat(path.c_str(), &about) == 0 && S_ISDIR(about.st_mode);
+}
+
 // Kills until the folder can be removed.
 Status remove_leaf(const std::string& folder) {
     const auto deadline = steady_clock::now() + patience;
@@ -40,9 +47,13 @@ Status remove_leaf(const std::string& folder) {
         if (!exists(folder) || ::rmdir(folder.c_str()) == 0)
             return {};
         const int error = errno;
-        if (error != EBUSY || steady_clock::now() > deadline)
+        if ((error != EBUSY && error != ENOTEMPTY) || steady_clock::now() > deadline)
             return fail(os_error("cannot remove the cgroup", folder, error));
         kill_all_in(folder);
+        // Cgroups that a command has made within it; a pinscope among them, say.
+        for (const auto& name : list_folder(folder).value_or(std::vector<std::string>()))
+            if (const std::string child = fmt::format("{}/{}", folder, name); is_folder(child))
+                (void)remove_leaf(child);
         std::this_thread::sleep_for(pause_between_tries);
     }
 }

@@ -12,7 +12,7 @@
 namespace pinscope::run {
 namespace {
 
-constexpr std::array<int, 3> taken_over = {SIGINT, SIGTERM, SIGHUP};
+constexpr std::array taken_over = {SIGINT, SIGTERM, SIGHUP, SIGQUIT, SIGUSR1, SIGUSR2};
 
 std::atomic<int> first_signal{0};
 std::atomic<bool> from_terminal{false};

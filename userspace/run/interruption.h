@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
-// SIGINT, SIGTERM and SIGHUP become something that a poll can wait for, so that every child and cgroup is
-// taken away before the program ends.
+// SIGINT, SIGTERM, SIGHUP, SIGQUIT, SIGUSR1 and SIGUSR2 become something that a poll can wait for, so that
+// every child and cgroup is taken away before the program ends.
 #pragma once
 
 namespace pinscope::run {
 
 class Interruption {
   public:
-    // Takes the three signals over for the life of the object. One a process.
+    // Takes these signals over for the life of the object. One a process.
     Interruption();
     ~Interruption();
     Interruption(const Interruption&) = delete;

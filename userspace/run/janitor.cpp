@@ -23,7 +23,10 @@ void close_all_but(int kept) {
     ::close_range(static_cast<unsigned>(kept) + 1, ~0U, 0);
 }
 
-[[noreturn]] void be_janitor(int pipe, const CleanUpPlan& plan) {
+[[noreturn]] void be_janitor(int pipe, int writing_end, const CleanUpPlan& plan) {
+    // By itself, since a filter may refuse close_range: while anybody holds this end, the pipe does not
+    // close.
+    ::close(writing_end);
     // A session of its own: Ctrl-C goes to the terminal's foreground group, and must not end the janitor.
     ::setsid();
     for (const int number : {SIGINT, SIGTERM, SIGHUP, SIGQUIT, SIGPIPE, SIGTSTP})
@@ -59,7 +62,7 @@ Result<Janitor> Janitor::start(const CleanUpPlan& plan) {
     if (pid < 0)
         return fail(os_error("cannot start the clean-up process", "", errno));
     if (pid == 0)
-        be_janitor(reading.get(), plan);
+        be_janitor(reading.get(), writing.get(), plan);
     return Janitor(pid, std::move(writing));
 }
 
@@ -82,9 +85,11 @@ Status Janitor::finish() {
         return {};
     pipe_.reset();
     int status = 0;
-    while (::waitpid(pid_, &status, 0) < 0 && errno == EINTR) {
-    }
-    if (!WIFEXITED(status) || WEXITSTATUS(status) != 0)
+    pid_t got = 0;
+    do {
+        got = ::waitpid(pid_, &status, 0);
+    } while (got < 0 && errno == EINTR);
+    if (got < 0 || !WIFEXITED(status) || WEXITSTATUS(status) != 0)
         return fail({"cannot clean up", "", "a process or cgroup of this run could not be taken away",
                      "look for cgroups named pinscope-* below this one", 0});
     return {};

@@ -6,6 +6,7 @@
 
 #include <fmt/format.h>
 
+#include <sys/random.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -64,7 +65,10 @@ CleanUpPlan plan_leaf(const std::optional<host::CgroupPlace>& own) {
         return plan;
     plan.cgroup_version = own->version;
     plan.own_folder = own->folder;
-    plan.leaf_folder = fmt::format("{}/pinscope-{}", own->folder, ::getpid());
+    // Runs in different pid namespaces may have the same number.
+    uint32_t apart = 0;
+    (void)!::getrandom(&apart, sizeof(apart), GRND_NONBLOCK);
+    plan.leaf_folder = fmt::format("{}/pinscope-{}-{:08x}", own->folder, ::getpid(), apart);
     if (own->version == 2) {
         plan.self_folder = plan.leaf_folder + "-self";
         plan.disable_memory =
@@ -82,13 +86,20 @@ LeafCgroup LeafCgroup::make(const std::optional<host::CgroupPlace>& own, const C
         return leaf;
     }
     Status status;
+    // Without a hierarchy (the default of v1 before 5.11) a cgroup is not bound by the limits above it.
+    const bool escapes = own->version == 1 && own->folder != own->mount &&
+                         read_number(own->folder + "/memory.use_hierarchy").value_or(1) == 0;
+    if (escapes)
+        status = fail({"cannot make a cgroup below", own->folder,
+                       "memory.use_hierarchy is 0, so that it would escape this one's limit", "", EINVAL});
     if (own->version == 2 && !gives_memory_to_children(own->folder))
         status = give_memory(plan, janitor, foreign);
     if (status)
         status = make_folder(plan.leaf_folder);
     if (!status) {
         leaf.shared_because_ = status.error().text();
-        if (foreign)
+        const auto ours = host::find_memory_cgroup(host::Root{}, 0);
+        if (foreign && (!ours || ours->folder != own->folder))
             leaf.join_file_ = own->folder + "/cgroup.procs";
         return leaf;
     }

@@ -11,6 +11,7 @@
 #include "run/leaf_cgroup.h"
 
 #include <optional>
+#include <set>
 
 namespace pinscope::run {
 
@@ -24,14 +25,16 @@ class Stage {
 
     const LeafCgroup& leaf() const { return leaf_; }
 
-    // Kills what is left, removes the cgroups, collects orphans.
+    // Kills what is left of what was started, and removes the cgroups.
     Status take_down();
 
   private:
-    Stage(Janitor janitor, LeafCgroup leaf) : janitor_(std::move(janitor)), leaf_(std::move(leaf)) {}
+    Stage(Janitor janitor, LeafCgroup leaf, std::set<pid_t> spared)
+        : janitor_(std::move(janitor)), leaf_(std::move(leaf)), spared_(std::move(spared)) {}
 
     Janitor janitor_;
     LeafCgroup leaf_;
+    std::set<pid_t> spared_; // children that this process had before
 };
 
 } // namespace pinscope::run

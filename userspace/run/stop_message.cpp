@@ -34,16 +34,16 @@ void StopChannel::stop(StopMessage message) const {
 
 Wait wait_for_message(int channel, int interrupt_fd, MonotonicClock::time_point deadline,
                       StopMessage& message) {
-    using std::chrono::duration_cast;
-    using std::chrono::milliseconds;
     for (;;) {
-        const auto left = duration_cast<milliseconds>(deadline - MonotonicClock::now()).count();
         std::array<pollfd, 2> wanted = {{{channel, POLLIN, 0}, {interrupt_fd, POLLIN, 0}}};
-        const int ready = ::poll(wanted.data(), wanted.size(), left > 0 ? static_cast<int>(left) : 0);
+        const int ready = ::poll(wanted.data(), wanted.size(), poll_milliseconds(deadline));
         if (ready < 0 && errno == EINTR)
             continue;
-        if (ready == 0)
-            return Wait::timeout;
+        if (ready == 0) {
+            if (MonotonicClock::now() >= deadline)
+                return Wait::timeout;
+            continue;
+        }
         if (wanted[1].revents != 0)
             return Wait::interrupted;
         const ssize_t got = ::recv(channel, &message, sizeof(message), MSG_DONTWAIT);

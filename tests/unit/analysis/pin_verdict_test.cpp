@@ -31,6 +31,8 @@ Trial trial(std::string_view name, Role role, Outcome outcome, TrialError error 
     made.conditions.memlock_soft = role == Role::limit_lifted ? Limit::of(64_MiB) : Limit::of(8_MiB);
     made.conditions.memlock_hard = Limit::of(8_MiB);
     made.conditions.cap_ipc_lock = role == Role::with_cap;
+    made.conditions_read = true;
+    made.last_stop = StopPoint::allocated;
     made.outcome = outcome;
     made.error = error;
     made.call = "call";
@@ -258,6 +260,29 @@ TEST(Inconclusive, AnotherErrorThatGoesAwayWithTheLimit) {
                    "not the error documented");
 }
 
+// What fails before the request was made says nothing of the limit.
+TEST(Inconclusive, NeverAskedFor) {
+    Trial unprepared = over(Outcome::failed, enomem);
+    unprepared.last_stop = StopPoint::initialised;
+    EXPECT_VERDICT(Findings({unprepared, lifted(Outcome::granted)}), inconclusive,
+                   "preparing it failed with ENOMEM");
+    Findings findings({over(Outcome::granted)});
+    findings.control(Role::over) = trial("mlock", Role::over, Outcome::failed, enomem);
+    findings.control(Role::over).last_stop = StopPoint::initialised;
+    EXPECT_EQ(find_controls(findings)[0].state, ControlState::unavailable);
+}
+
+// A limit that was never read back is not said to be 0.
+TEST(Inconclusive, NamesNoLimitThatWasNotRead) {
+    Trial hang = over(Outcome::timeout);
+    hang.conditions_read = false;
+    hang.conditions.memlock_soft = Limit::of(0);
+    hang.detail = "no answer within 1 ms";
+    const Verdict verdict = Findings({hang}).verdict();
+    EXPECT_EQ(verdict.reason.find("0 B"), std::string::npos) << verdict.reason;
+    EXPECT_EQ(verdict.evidence.at(0).find("0 B"), std::string::npos) << verdict.evidence.at(0);
+}
+
 TEST(Inconclusive, NotRunAtAll) {
     Findings findings({});
     findings.not_run.push_back({"judged", Role::over, "memory.oom.group is set"});
@@ -348,6 +373,10 @@ TEST(Cuda, UnsupportedNamesTheMissingDriver) {
     Findings findings({});
     findings.judged.clear();
     findings.cuda_named = {"cudaHostAlloc"};
+    findings.host.cuda_library = {false, false, "pinscope-cuda is not beside this program"};
+    EXPECT_VERDICT(findings, unsupported,
+                   "CUDA was not looked at (pinscope-cuda is not beside this program)");
+    findings.host.cuda_library = {true, false, "libcuda.so.1: not found"};
     EXPECT_VERDICT(findings, unsupported, "no NVIDIA driver here");
     EXPECT_NE(answer_pin(findings).cuda_line.find("not judged"), std::string::npos);
     findings.host.cuda_library = {true, false, "cuInit answers 100"};

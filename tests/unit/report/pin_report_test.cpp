@@ -50,6 +50,7 @@ PinFindings full_findings() {
     trial.granted_count = 2;
     trial.held_bytes = 34_MiB;
     trial.conditions = {Limit::of(8_MiB), Limit::of(9_MiB), false, Limit::of(99_MiB), 65534};
+    trial.conditions_read = true;
     trial.outcome = Outcome::denied;
     trial.error = {ErrorDomain::errno_value, ENOBUFS};
     trial.call = "setsockopt(XDP_UMEM_REG)";
@@ -90,13 +91,15 @@ TEST(PinJson, OfNothingKnownToo) {
     trial.mechanism = "mlock";
     trial.conditions.memlock_soft = Limit::none();
     trial.conditions.memlock_hard = Limit::none();
-    findings.trials = {trial};
+    trial.conditions_read = true;
+    findings.trials = {trial, Trial()};
     findings.sweeps.emplace_back();
     const nlohmann::json document =
         nlohmann::json::parse(dump(pin_json(findings, analysis::answer_pin(findings))));
     EXPECT_EQ(test::check_schema(document, "pin-1.schema.json"), "");
     EXPECT_TRUE(document["trials"][0]["conditions"]["memlock_soft_bytes"].is_null());
     EXPECT_EQ(document["trials"][0]["conditions"]["memlock_soft_unlimited"], true);
+    EXPECT_TRUE(document["trials"][1]["conditions"]["memlock_soft_unlimited"].is_null()) << "never read back";
     EXPECT_TRUE(document["host"]["cgroup"]["limit_unlimited"].is_null());
 }
 

@@ -148,7 +148,7 @@ const MechanismFacts ring_facts = {
               "between, and from "
               "7.2 on, rings are charged to the memory cgroup only",
     .needs = "io_uring",
-    .not_limited_because = "this kernel charges rings to the memory cgroup only",
+    .not_limited_because = "most kernels from 5.12 on charge rings to the memory cgroup only",
 };
 
 } // namespace

@@ -70,7 +70,8 @@ const MechanismFacts facts = {
 
 } // namespace
 
+// Not repeatable: over a loopback the message is copied and counted no more by the time the next is sent.
 const RegisteredMechanism msg_zerocopy_mechanism = {facts, &create<MsgZerocopy>, &any_size, &no_allowance,
-                                                    true};
+                                                    false};
 
 } // namespace pinscope::pin

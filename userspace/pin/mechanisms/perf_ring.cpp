@@ -76,7 +76,7 @@ const MechanismFacts facts = {
               "pinned_vm; "
               "not looked at where kernel.perf_event_paranoid is -1 (5.10 to 7.2)",
     .needs = "perf events",
-    .not_limited_because = "kernel.perf_event_paranoid is -1, which lifts the limit for perf rings",
+    .not_limited_because = "perf rings are not limited where kernel.perf_event_paranoid is -1",
 };
 
 } // namespace
