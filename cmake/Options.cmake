@@ -12,7 +12,9 @@ target_compile_options(pinscope_options INTERFACE
 
 if(PINSCOPE_SANITIZE)
   target_compile_options(pinscope_options INTERFACE
-    -fsanitize=${PINSCOPE_SANITIZE} -fno-sanitize-recover=all -fno-omit-frame-pointer)
+    -fsanitize=${PINSCOPE_SANITIZE} -fno-sanitize-recover=all -fno-omit-frame-pointer
+    # With sanitizers g++ 12 warns of std::regex and std::function by mistake.
+    $<$<CXX_COMPILER_ID:GNU>:-Wno-maybe-uninitialized>)
   target_link_options(pinscope_options INTERFACE -fsanitize=${PINSCOPE_SANITIZE})
 endif()
 

@@ -9,6 +9,7 @@
 #include <algorithm>
 #include <cerrno>
 #include <deque>
+#include <exception>
 
 namespace pinscope::cli {
 namespace {
@@ -54,7 +55,7 @@ Result<Arguments> parse(const Verb& verb, const CommandLine& line) {
     try {
         std::vector<std::string> reversed(line.before.rbegin(), line.before.rend());
         app.parse(reversed);
-    } catch (const CLI::ParseError& error) {
+    } catch (const std::exception& error) { // CLI11's own, and what its conversions throw
         return fail(usage_error(verb, printable(error.what())));
     }
 
