@@ -16,7 +16,7 @@ namespace {
 
 constexpr uint64_t largest = (uint64_t{1} << 53U) - 1;
 
-constexpr std::array<const char*, 6> units = {"B", "KiB", "MiB", "GiB", "TiB", "PiB"};
+constexpr std::array<const char*, 5> units = {"B", "KiB", "MiB", "GiB", "TiB"}; // what parse_bytes reads
 
 Error bad_size(std::string_view text, std::string reason) {
     return {"cannot read the size", fmt::format("'{}'", printable(text)), std::move(reason),
