@@ -4,6 +4,8 @@
 
 #include <gtest/gtest.h>
 
+#include <sys/resource.h>
+
 #include <algorithm>
 
 namespace pinscope {
@@ -53,6 +55,20 @@ TEST(PinInput, HelpAndVersionAnswer) {
         EXPECT_NE(run.out, "");
         EXPECT_EQ(run.err, "");
     }
+    EXPECT_EQ(test::run_pinscope({"help", "run"}).out, test::run_pinscope({"run", "--help"}).out);
+    EXPECT_EQ(test::run_pinscope({"help", "nonsense"}).status, 2);
+}
+
+TEST(PinInput, TooFewDescriptorsHaveARemedy) {
+    test::ProgramOptions options;
+    options.before_exec = [] {
+        const rlimit few{5, 5};
+        return ::setrlimit(RLIMIT_NOFILE, &few) == 0;
+    };
+    const auto run = test::run_pinscope({"pin", "--mechanism", "mlock"}, options);
+    EXPECT_EQ(run.status, 125);
+    EXPECT_NE(run.err.find("ulimit -n"), std::string::npos) << run.err;
+    EXPECT_EQ(test::leftovers(), std::vector<std::string>());
 }
 
 TEST(PinInput, ClosedDescriptorsAreNotMistakenForOthers) {

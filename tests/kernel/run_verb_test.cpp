@@ -66,9 +66,18 @@ TEST(RunVerb, ConditionsHoldInTheCommand) {
 TEST(RunVerb, MemoryMaxKillsTheCommandAndNotUs) {
     if (!test::is_root() || !test::own_cgroup())
         SKIP_HERE("it takes root and a memory cgroup to set a limit");
-    EXPECT_EQ(run_pinscope({"run", "--memory-max", "64MiB", "--", this_program(), "fill", "16"}).status, 0);
-    EXPECT_EQ(run_pinscope({"run", "--memory-max", "32MiB", "--", this_program(), "fill", "200"}).status,
-              137);
+    const auto fits = run_pinscope({"run", "--memory-max", "64MiB", "--", this_program(), "fill", "16"});
+    EXPECT_EQ(fits.status, 0);
+    EXPECT_EQ(fits.err, "");
+    const auto killed = run_pinscope({"run", "--memory-max", "32MiB", "--", this_program(), "fill", "200"});
+    EXPECT_EQ(killed.status, 137);
+    EXPECT_NE(killed.err.find("killed 1 of the command's processes; its memory cgroup's limit is 32 MiB"),
+              std::string::npos)
+        << killed.err;
+    const auto not_by_the_kernel =
+        run_pinscope({"run", "--memory-max", "64MiB", "--", this_program(), "die", "9"});
+    EXPECT_EQ(not_by_the_kernel.status, 137);
+    EXPECT_EQ(not_by_the_kernel.err, "");
     EXPECT_EQ(test::leftovers(), std::vector<std::string>());
 }
 

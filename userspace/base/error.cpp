@@ -5,6 +5,8 @@
 
 #include <string.h>
 
+#include <cerrno>
+
 namespace pinscope {
 
 std::string Error::text() const {
@@ -20,7 +22,9 @@ std::string Error::text() const {
 
 Error os_error(std::string_view action, std::string_view subject, int number) {
     const char* reason = strerrordesc_np(number);
-    return {std::string(action), std::string(subject), reason ? reason : errno_name(number), "", number};
+    // The one errno that says by itself what helps, whatever was tried.
+    const char* remedy = number == EMFILE ? "allow more open files (ulimit -n)" : "";
+    return {std::string(action), std::string(subject), reason ? reason : errno_name(number), remedy, number};
 }
 
 std::string errno_name(int number) {

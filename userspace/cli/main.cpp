@@ -59,6 +59,8 @@ int run(const std::vector<std::string>& words) {
     // A trial is to start fast and small: past all tables.
     if (name == pin::trial_verb)
         return pin::run_trial_process(rest);
+    if (name == "help" && !rest.empty())
+        return run_verb_named(rest.front(), {"--help"});
     if (name == "--help" || name == "-h" || name == "help")
         return print_answer(general_help()) ? answered : own_failure;
     if (name == "--version")

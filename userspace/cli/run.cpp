@@ -6,6 +6,7 @@
 #include "cli/status.h"
 #include "cli/terminal.h"
 #include "cli/verbs.h"
+#include "host/cgroup.h"
 #include "host/facts.h"
 #include "run/interruption.h"
 #include "run/stage.h"
@@ -73,6 +74,20 @@ int wait_for(run::Child& child, const run::Interruption& interruption, const Run
     }
 }
 
+// A kill by the kernel looks like any SIGKILL from outside.
+void tell_of_oom_kills(const run::LeafCgroup& leaf) {
+    if (leaf.is_shared() || !leaf.place())
+        return;
+    const uint64_t kills = host::read_cgroup_memory(*leaf.place()).oom_kills.value_or(0);
+    if (kills == 0)
+        return;
+    const auto limit = host::read_effective_limit(*leaf.place());
+    complain(fmt::format("out of memory: the kernel killed {} of the command's processes{}", kills,
+                         limit && !limit->unlimited
+                             ? fmt::format("; its memory cgroup's limit is {}", limit_text(*limit))
+                             : ""));
+}
+
 int run_command(const Arguments& arguments) {
     if (arguments.command().empty()) {
         complain("no command was given; write it after '--': pinscope run -- COMMAND");
@@ -101,6 +116,7 @@ int run_command(const Arguments& arguments) {
     command.arguments = arguments.command();
     if (auto child = stage->start(command, options->conditions)) {
         status = wait_for(*child, interruption, *options);
+        tell_of_oom_kills(stage->leaf());
     } else {
         complain(child.error());
         if (child.error().action == run::exec_failed)

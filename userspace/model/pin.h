@@ -55,6 +55,7 @@ struct Sweep {
 // What was asked: the conditions of the trials in the role `over`.
 struct PinQuestion {
     Limit memlock_soft;
+    std::string memlock_because;        // why not the current limit, though none was asked for; else empty
     std::optional<bool> cap_ipc_lock;   // nothing: as the process of --like has it
     std::optional<uint64_t> size_bytes; // nothing: chosen for each mechanism
     std::optional<pid_t> like;

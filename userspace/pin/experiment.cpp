@@ -46,12 +46,12 @@ Result<PinPlan> make_plan(const PinOptions& options, const HostFacts& host, cons
     // Of another process it is that process's own limit that is asked about.
     if (options.like && choice.kind == LimitChoice::Kind::fitting)
         choice.kind = LimitChoice::Kind::current;
-    const Limit soft = choose_soft_limit(choice, host, room);
+    const auto [soft, because] = choose_soft_limit(choice, host, room);
     // As the process of --like has it, unless it is said; else without.
     std::optional<bool> cap = options.with_cap;
     if (!cap && !options.like)
         cap = false;
-    plan.question = {soft, cap, options.size_bytes, options.like, options.named};
+    plan.question = {soft, because, cap, options.size_bytes, options.like, options.named};
 
     if (!host.memlock_hard.allows(soft.bytes) || (soft.unlimited && !host.memlock_hard.unlimited)) {
         if (!options.may_raise_hard_limit)
@@ -71,7 +71,10 @@ Result<PinPlan> make_plan(const PinOptions& options, const HostFacts& host, cons
                          options.count > 1 ? fmt::format("{} times {}", options.count, format_bytes(size))
                                            : format_bytes(size),
                          fmt::format("this host has {} available", format_bytes(*bound)),
-                         "choose a smaller --size or --count", EINVAL});
+                         options.size_bytes || options.count > 1
+                             ? "choose a smaller --size or --count"
+                             : "choose a smaller --memlock: the size is chosen to go over it",
+                         EINVAL});
         plan.entries.push_back({mechanism, size});
     }
     return plan;

@@ -3,6 +3,8 @@
 
 #include "base/bytes.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 
 namespace pinscope::pin {
@@ -29,19 +31,28 @@ Room find_room(const HostFacts& host, std::optional<uint64_t> cgroup_headroom) {
     return room;
 }
 
-Limit choose_soft_limit(const LimitChoice& choice, const HostFacts& host, const Room& room) {
+ChosenLimit choose_soft_limit(const LimitChoice& choice, const HostFacts& host, const Room& room) {
     if (choice.kind == LimitChoice::Kind::exactly)
-        return choice.exactly;
+        return {choice.exactly, ""};
+    const Limit current = host.memlock_soft;
     if (choice.kind == LimitChoice::Kind::current)
-        return host.memlock_soft;
-    uint64_t limit = !host.memlock_soft.unlimited && host.memlock_soft.bytes <= largest_default_limit
-                         ? host.memlock_soft.bytes
-                         : default_limit;
+        return {current, ""};
+    const bool fits = !current.unlimited && current.bytes <= largest_default_limit;
+    uint64_t limit = fits ? current.bytes : default_limit;
+    std::string because;
+    if (current.unlimited)
+        because = "the current one is unlimited";
+    else if (!fits)
+        because =
+            fmt::format("not every mechanism can be tried over the current one, {}", limit_text(current));
     // Twice the limit, and the perf allowance, must fit.
     const uint64_t allowance = host.perf_free_bytes.value_or(0);
     while (room.bytes && limit > page_size() && 2 * limit + allowance > *room.bytes)
         limit = round_down(limit / 2, page_size());
-    return Limit::of(limit);
+    if (const uint64_t wanted = fits ? current.bytes : default_limit; limit < wanted)
+        because += fmt::format("{}{} of memory are too little to go over one of {}",
+                               because.empty() ? "" : "; ", format_bytes(*room.bytes), format_bytes(wanted));
+    return {Limit::of(limit), because};
 }
 
 uint64_t size_over(uint64_t limit, const RegisteredMechanism& mechanism) {

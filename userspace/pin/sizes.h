@@ -8,6 +8,7 @@
 
 #include <cstdint>
 #include <optional>
+#include <string>
 
 namespace pinscope::pin {
 
@@ -25,9 +26,14 @@ struct Room {
 // Half of what the host has left, three quarters of what the cgroup has; the less of the two.
 Room find_room(const HostFacts& host, std::optional<uint64_t> cgroup_headroom);
 
+struct ChosenLimit {
+    Limit limit;
+    std::string because; // why it is not the current one, though none was asked for; else empty
+};
+
 // The soft limit to try under: as asked for; by default the current one, or less where that is unlimited or
 // too large for every mechanism to be tried over it.
-Limit choose_soft_limit(const LimitChoice& choice, const HostFacts& host, const Room& room);
+ChosenLimit choose_soft_limit(const LimitChoice& choice, const HostFacts& host, const Room& room);
 
 // A size over `limit` that this mechanism can be asked for.
 uint64_t size_over(uint64_t limit, const RegisteredMechanism& mechanism);

@@ -196,6 +196,7 @@ ordered_json pin_json(const PinFindings& findings, const PinAnswer& answer) {
     out["host"] = host_json(findings.host);
     auto& question = out["question"];
     add_limit(question, "memlock_soft", findings.question.memlock_soft);
+    question["memlock_because"] = text_or_null(findings.question.memlock_because);
     question["cap_ipc_lock"] = or_null(findings.question.cap_ipc_lock);
     question["size_bytes"] = or_null(findings.question.size_bytes);
     question["like_pid"] = or_null(findings.question.like);

@@ -119,6 +119,8 @@ class PinText {
             words += *question.cap_ipc_lock ? ", with CAP_IPC_LOCK" : ", without CAP_IPC_LOCK";
         else
             words += ", with the capabilities of that process";
+        if (!question.memlock_because.empty())
+            words += fmt::format(" ({})", question.memlock_because);
         return words;
     }
 

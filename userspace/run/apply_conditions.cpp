@@ -94,6 +94,14 @@ bool may_change_bounding_set() {
     return ::capng_have_capability(CAPNG_EFFECTIVE, CAP_SETPCAP) != 0;
 }
 
+bool holds_anywhere(unsigned capability) {
+    for (const auto set :
+         {CAPNG_EFFECTIVE, CAPNG_PERMITTED, CAPNG_INHERITABLE, CAPNG_AMBIENT, CAPNG_BOUNDING_SET})
+        if (::capng_have_capability(set, capability) != 0)
+            return true;
+    return false;
+}
+
 constexpr auto process_sets =
     static_cast<capng_type_t>(CAPNG_EFFECTIVE | CAPNG_PERMITTED | CAPNG_INHERITABLE | CAPNG_AMBIENT);
 
@@ -110,6 +118,9 @@ Status apply_sets(bool with_bounding_set) {
 
 Status take_capability(unsigned capability) {
     const bool bounding = may_change_bounding_set();
+    // A filter may refuse capset, and where there is nothing to take that does not matter.
+    if (!holds_anywhere(capability))
+        return {};
     ::capng_update(CAPNG_DROP, process_sets, capability);
     if (bounding)
         ::capng_update(CAPNG_DROP, CAPNG_BOUNDING_SET, capability);

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "base/bytes.h"
 #include "pin/sizes.h"
+#include "support/fake_mechanisms.h"
 
 #include <gtest/gtest.h>
 
@@ -9,22 +10,8 @@
 namespace pinscope::pin {
 namespace {
 
-uint64_t any_size(uint64_t bytes) {
-    return bytes;
-}
-uint64_t power_of_two(uint64_t bytes) {
-    return std::bit_ceil(bytes);
-}
-uint64_t nothing_free() {
-    return 0;
-}
-uint64_t one_mib_free() {
-    return 1_MiB;
-}
-
-const MechanismFacts facts;
-const RegisteredMechanism plain = {facts, nullptr, &any_size, &nothing_free, true};
-const RegisteredMechanism perf = {facts, nullptr, &power_of_two, &one_mib_free, true};
+using test::plain;
+constexpr const RegisteredMechanism& perf = test::powers_beyond_1_mib;
 
 HostFacts host_with(Limit soft) {
     HostFacts host;
@@ -35,29 +22,45 @@ HostFacts host_with(Limit soft) {
 
 TEST(ChooseSoftLimit, TakesTheCurrentOneWhereItCanBeTested) {
     const Room room{1_GiB};
-    EXPECT_EQ(choose_soft_limit({}, host_with(Limit::of(8_MiB)), room), Limit::of(8_MiB));
-    EXPECT_EQ(choose_soft_limit({}, host_with(Limit::of(64_KiB)), room), Limit::of(64_KiB));
-    EXPECT_EQ(choose_soft_limit({}, host_with(Limit::of(0)), room), Limit::of(0));
+    EXPECT_EQ(choose_soft_limit({}, host_with(Limit::of(8_MiB)), room).limit, Limit::of(8_MiB));
+    EXPECT_EQ(choose_soft_limit({}, host_with(Limit::of(64_KiB)), room).limit, Limit::of(64_KiB));
+    EXPECT_EQ(choose_soft_limit({}, host_with(Limit::of(0)), room).limit, Limit::of(0));
 }
 
 TEST(ChooseSoftLimit, EightMebibytesWhereItCannot) {
     const Room room{1_GiB};
-    EXPECT_EQ(choose_soft_limit({}, host_with(Limit::none()), room), Limit::of(8_MiB));
-    EXPECT_EQ(choose_soft_limit({}, host_with(Limit::of(64_GiB)), room), Limit::of(8_MiB));
+    EXPECT_EQ(choose_soft_limit({}, host_with(Limit::none()), room).limit, Limit::of(8_MiB));
+    EXPECT_EQ(choose_soft_limit({}, host_with(Limit::of(64_GiB)), room).limit, Limit::of(8_MiB));
 }
 
 TEST(ChooseSoftLimit, LessWhereHostOrCgroupHaveNoRoom) {
-    const Limit limit = choose_soft_limit({}, host_with(Limit::none()), Room{8_MiB});
+    const Limit limit = choose_soft_limit({}, host_with(Limit::none()), Room{8_MiB}).limit;
     EXPECT_LE(2 * limit.bytes + 1_MiB, 8_MiB);
     EXPECT_GE(limit.bytes, 1_MiB);
 }
 
+TEST(ChooseSoftLimit, SaysWhyItIsNotTheCurrentOne) {
+    const auto because = [](Limit current, Room room) {
+        return choose_soft_limit({}, host_with(current), room).because;
+    };
+    EXPECT_EQ(because(Limit::of(8_MiB), Room{1_GiB}), "");
+    EXPECT_EQ(because(Limit::of(8_MiB), Room{}), "");
+    EXPECT_NE(because(Limit::none(), Room{1_GiB}).find("unlimited"), std::string::npos);
+    EXPECT_NE(because(Limit::of(64_GiB), Room{1_GiB}).find("64 GiB"), std::string::npos);
+    EXPECT_NE(because(Limit::of(8_MiB), Room{9_MiB}).find("9 MiB"), std::string::npos);
+    EXPECT_EQ(
+        choose_soft_limit({LimitChoice::Kind::exactly, Limit::of(3)}, host_with(Limit::none()), Room{1_GiB})
+            .because,
+        "");
+}
+
 TEST(ChooseSoftLimit, DoesAsItIsTold) {
     const Room room{1_GiB};
-    EXPECT_EQ(choose_soft_limit({LimitChoice::Kind::current, {}}, host_with(Limit::none()), room),
+    EXPECT_EQ(choose_soft_limit({LimitChoice::Kind::current, {}}, host_with(Limit::none()), room).limit,
               Limit::none());
-    EXPECT_EQ(choose_soft_limit({LimitChoice::Kind::exactly, Limit::of(3)}, host_with(Limit::none()), room),
-              Limit::of(3));
+    EXPECT_EQ(
+        choose_soft_limit({LimitChoice::Kind::exactly, Limit::of(3)}, host_with(Limit::none()), room).limit,
+        Limit::of(3));
 }
 
 TEST(FindRoom, TheLessOfHostAndCgroup) {

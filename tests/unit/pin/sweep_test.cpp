@@ -1,27 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "base/bytes.h"
 #include "pin/sweep.h"
+#include "support/fake_mechanisms.h"
 
 #include <gtest/gtest.h>
-
-#include <bit>
 
 namespace pinscope::pin {
 namespace {
 
-uint64_t any_size(uint64_t bytes) {
-    return bytes;
-}
-uint64_t power_of_two(uint64_t bytes) {
-    return std::bit_ceil(bytes);
-}
-uint64_t nothing_free() {
-    return 0;
-}
-
-const MechanismFacts facts;
-const RegisteredMechanism plain = {facts, nullptr, &any_size, &nothing_free, true};
-const RegisteredMechanism powers = {facts, nullptr, &power_of_two, &nothing_free, true};
+using test::plain;
+using test::powers;
 
 Bisection find(uint64_t most, uint64_t refused, const RegisteredMechanism& mechanism) {
     return bisect(refused, mechanism, [&](uint64_t size) {

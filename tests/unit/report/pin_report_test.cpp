@@ -36,7 +36,7 @@ PinFindings full_findings() {
     host.perf_free_bytes = 1032_KiB;
     host.cuda_library = {true, false, "libcuda.so.1: not found"};
     host.missing = {{"the 3rd thing", "because of 17", "what 19 would"}};
-    findings.question = {Limit::of(8_MiB), false, 17_MiB, 4711, true};
+    findings.question = {Limit::of(8_MiB), "", false, 17_MiB, 4711, true};
     findings.leaf_folder = "/sys/fs/cgroup/a/pinscope-77";
     findings.leaf_shared_because = "busy with 23 others";
     findings.probes = {{"p", "tp_btf/x", false, "no BTF"}};
