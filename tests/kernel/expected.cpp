@@ -32,9 +32,12 @@ std::set<std::string> expected_verdicts(std::string_view mechanism, const Kernel
         return {"enforced", "unsupported"};
     if (mechanism == "vmsplice" || mechanism == "packet-ring")
         return {"not_enforced"};
-    // Depends on the pool.
-    if (mechanism == "hugetlb")
+    // Depends on the pool, and on drivers that are built in, or not.
+    if (mechanism == "hugetlb" || mechanism == "udmabuf" || mechanism == "dma-heap")
         return {"not_enforced", "unsupported"};
+    // Takes a device.
+    if (mechanism == "rdma-reg-mr" || mechanism == "vfio-map")
+        return {"enforced", "unsupported"};
     return {"enforced"};
 }
 

@@ -9,6 +9,7 @@
 #include <csignal>
 #include <cstdio>
 #include <cstdlib>
+#include <memory>
 #include <string>
 
 namespace {
@@ -45,7 +46,7 @@ int run_small_command(const std::string& name, int argc, char** argv) {
     }
     if (name == "fill") {                                                    // touches so many MiB
         const size_t bytes = static_cast<size_t>(std::atol(argv[0])) << 20U; // NOLINT(cert-err34-c)
-        auto* memory = static_cast<volatile char*>(std::malloc(bytes));
+        const std::unique_ptr<volatile char[]> memory(new volatile char[bytes]);
         for (size_t at = 0; at < bytes; at += 4096)
             memory[at] = 1;
         return 0;

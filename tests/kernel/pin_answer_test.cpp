@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // The first answer: every mechanism has the verdict that this kernel's source says, on controls that hold.
 #include "base/bytes.h"
+#include "base/file.h"
 #include "kernel/expected.h"
 #include "kernel/host_under_test.h"
 #include "support/skip.h"
@@ -82,6 +83,33 @@ TEST(PinAnswer, TheCgroupIsChargedForLockedMemoryAndNotForPacketRings) {
     EXPECT_GE(locked, static_cast<int64_t>(15_MiB));
     const auto ring = run.trial("packet-ring", "over").at("deltas").at("cgroup_bytes").get<int64_t>();
     EXPECT_LT(ring, static_cast<int64_t>(2_MiB));
+}
+
+TEST(PinAnswer, RdmaRegionsCountInVmPin) {
+    if (!test::is_root() || !exists("/dev/infiniband/uverbs0"))
+        SKIP_HERE("it takes root and an RDMA device");
+    const PinRun run = pin_json({"--mechanism", "rdma-reg-mr", "--size", "16MiB"});
+    EXPECT_EQ(run.verdict("rdma-reg-mr"), "enforced") << run.reason("rdma-reg-mr");
+    EXPECT_EQ(run.granted_contrast("rdma-reg-mr").at("deltas").at("vm_pin_bytes"), 16_MiB);
+    EXPECT_EQ(run.trial("rdma-reg-mr", "over").at("deltas").at("vm_pin_bytes"), 0);
+}
+
+TEST(PinAnswer, VfioMappingsCountInVmLck) {
+    if (!test::is_root() || !exists("/dev/vfio/vfio"))
+        SKIP_HERE("it takes root and a device given to VFIO");
+    const PinRun run = pin_json({"--mechanism", "vfio-map", "--size", "16MiB"});
+    EXPECT_EQ(run.verdict("vfio-map"), "enforced") << run.reason("vfio-map");
+    EXPECT_EQ(run.granted_contrast("vfio-map").at("deltas").at("vm_lck_bytes"), 16_MiB);
+}
+
+TEST(PinAnswer, DmaHeapsAreChargedToNobody) {
+    if (!test::is_root() || !test::own_cgroup() || !exists("/dev/dma_heap/system"))
+        SKIP_HERE("it takes root, a memory cgroup and a dma-buf heap");
+    const PinRun run = pin_json({"--mechanism", "dma-heap,udmabuf", "--size", "16MiB"});
+    EXPECT_EQ(run.verdict("dma-heap"), "not_enforced") << run.reason("dma-heap");
+    EXPECT_LT(run.trial("dma-heap", "over").at("deltas").at("cgroup_bytes").get<int64_t>(),
+              static_cast<int64_t>(2_MiB));
+    EXPECT_EQ(run.verdict("udmabuf"), "not_enforced") << run.reason("udmabuf");
 }
 
 TEST(PinAnswer, TextAndJsonOfOneKindOfRunHaveTheSameVerdicts) {

@@ -15,11 +15,11 @@ fetch_packages=(apt debian-archive-keyring kmod lz4 python3 util-linux xz-utils 
 # shellcheck disable=SC2034
 module_packages=(binutils gcc-12 libelf1 make pahole)
 # shellcheck disable=SC2034
-boot_packages=(busybox-static cpio kmod qemu-system-x86 util-linux xz-utils zstd)
+boot_packages=(busybox-static cpio iproute2 kmod qemu-system-x86 util-linux xz-utils zstd)
 
 # Modules that mechanisms need; nothing loads a module by itself in the guest.
 # shellcheck disable=SC2034 # run uses it
-guest_modules=(af_packet)
+guest_modules=(af_packet crc32_generic dummy ib_uverbs rdma_rxe vfio_iommu_type1 vfio-pci)
 
 # The lines of the list, without comments.
 kernel_list() { sed -E 's/#.*//; /^ *$/d' "$vm/kernels"; }

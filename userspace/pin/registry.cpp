@@ -11,8 +11,9 @@ std::span<const RegisteredMechanism> all_mechanisms() {
     static const std::array all = {
         mlock_mechanism,       mlock2_mechanism,       mlockall_mechanism,         mmap_locked_mechanism,
         shm_lock_mechanism,    memfd_secret_mechanism, io_uring_buffers_mechanism, io_uring_ring_mechanism,
-        af_xdp_umem_mechanism, perf_ring_mechanism,    msg_zerocopy_mechanism,     bpf_map_mechanism,
-        vmsplice_mechanism,    packet_ring_mechanism,  hugetlb_mechanism};
+        af_xdp_umem_mechanism, perf_ring_mechanism,    msg_zerocopy_mechanism,     rdma_reg_mr_mechanism,
+        vfio_map_mechanism,    bpf_map_mechanism,      vmsplice_mechanism,         packet_ring_mechanism,
+        hugetlb_mechanism,     udmabuf_mechanism,      dma_heap_mechanism};
     return all;
 }
 

@@ -98,15 +98,30 @@ LeafCgroup LeafCgroup::make(const std::optional<host::CgroupPlace>& own, const C
         status = make_folder(plan.leaf_folder);
     if (!status) {
         leaf.shared_because_ = status.error().text();
-        const auto ours = host::find_memory_cgroup(host::Root{}, 0);
-        if (foreign && (!ours || ours->folder != own->folder))
-            leaf.join_file_ = own->folder + "/cgroup.procs";
+        if (foreign)
+            leaf.share_foreign(*own);
         return leaf;
     }
     leaf.place_->folder = plan.leaf_folder;
     leaf.place_->path = (own->path == "/" ? "" : own->path) + plan.leaf_folder.substr(plan.own_folder.size());
     leaf.join_file_ = plan.leaf_folder + "/cgroup.procs";
     return leaf;
+}
+
+// Where the other process's cgroup may not be joined, pinscope's own has to do.
+void LeafCgroup::share_foreign(const host::CgroupPlace& foreign) {
+    const auto ours = host::find_memory_cgroup(host::Root{}, 0);
+    if (ours && ours->folder == foreign.folder)
+        return;
+    join_file_ = foreign.folder + "/cgroup.procs";
+    if (::access(join_file_.c_str(), W_OK) == 0)
+        return;
+    shared_because_ =
+        os_error("that process's cgroup may not be joined, so they ran in pinscope's own: cannot write to",
+                 join_file_, errno)
+            .text();
+    join_file_.clear();
+    place_ = ours ? std::optional<host::CgroupPlace>(*ours) : std::nullopt;
 }
 
 Status LeafCgroup::set_limit(Limit limit) const {

@@ -43,6 +43,8 @@ class LeafCgroup {
     Status set_limit(Limit limit) const;
 
   private:
+    void share_foreign(const host::CgroupPlace& foreign);
+
     std::optional<host::CgroupPlace> place_;
     std::string shared_because_;
     std::string join_file_;

@@ -42,5 +42,9 @@ extern const RegisteredMechanism bpf_map_mechanism;
 extern const RegisteredMechanism vmsplice_mechanism;
 extern const RegisteredMechanism packet_ring_mechanism;
 extern const RegisteredMechanism hugetlb_mechanism;
+extern const RegisteredMechanism udmabuf_mechanism;
+extern const RegisteredMechanism dma_heap_mechanism;
+extern const RegisteredMechanism rdma_reg_mr_mechanism;
+extern const RegisteredMechanism vfio_map_mechanism;
 
 } // namespace pinscope::pin

@@ -1,0 +1,33 @@
+// SPDX-License-Identifier: Apache-2.0
+// Opening a device that a mechanism needs, with the reasons why it may not be there.
+#pragma once
+
+#include "base/error.h"
+#include "base/fd.h"
+#include "pin/step.h"
+
+#include <fmt/format.h>
+
+#include <fcntl.h>
+
+#include <string>
+
+namespace pinscope::pin {
+
+// `what`: what the device belongs to, as in "a dma-buf heap".
+inline Step open_device(const std::string& path, std::string_view what, Fd& device) {
+    device = Fd(::open(path.c_str(), O_RDWR | O_CLOEXEC));
+    if (device)
+        return Step::ok();
+    switch (errno) {
+    case EACCES:
+    case EPERM:
+        return Step::unsupported("open", fmt::format("{} may not be opened by this process", path));
+    case ENOENT:
+        return Step::unsupported("open", fmt::format("there is no {} here ({})", what, path));
+    default:
+        return Step::unsupported("open", fmt::format("{} cannot be opened: {}", path, errno_name(errno)));
+    }
+}
+
+} // namespace pinscope::pin
