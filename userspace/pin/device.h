@@ -4,6 +4,7 @@
 
 #include "base/error.h"
 #include "base/fd.h"
+#include "base/file.h"
 #include "pin/step.h"
 
 #include <fmt/format.h>
@@ -11,6 +12,7 @@
 #include <fcntl.h>
 
 #include <string>
+#include <vector>
 
 namespace pinscope::pin {
 
@@ -28,6 +30,21 @@ inline Step open_device(const std::string& path, std::string_view what, Fd& devi
     default:
         return Step::unsupported("open", fmt::format("{} cannot be opened: {}", path, errno_name(errno)));
     }
+}
+
+// Opens the devices of a folder, those whose names satisfy `is_one`, until one can be used: the step of that
+// one, else of the last, else `none`.
+template <class IsOne, class Open>
+Step open_first(const std::string& folder, IsOne is_one, Open open, Step none) {
+    Step last = std::move(none);
+    for (const auto& name : list_folder(folder).value_or(std::vector<std::string>())) {
+        if (!is_one(name))
+            continue;
+        last = open(name);
+        if (last)
+            break;
+    }
+    return last;
 }
 
 } // namespace pinscope::pin

@@ -100,17 +100,11 @@ class RdmaRegMr : public Mechanism {
   private:
     // The first device that gives a context and a protection domain, or why the last one did not.
     Step open_first_device() {
-        const auto names = list_folder(std::string(devices_folder)).value_or(std::vector<std::string>());
-        Step last = Step::unsupported(
-            "open", fmt::format("there is no RDMA device here ({}/uverbs0)", devices_folder), ENOENT);
-        for (const auto& name : names) {
-            if (name.rfind("uverbs", 0) != 0)
-                continue;
-            last = open(name);
-            if (last)
-                break;
-        }
-        return last;
+        return open_first(
+            std::string(devices_folder), [](std::string_view name) { return name.rfind("uverbs", 0) == 0; },
+            [this](const std::string& name) { return open(name); },
+            Step::unsupported(
+                "open", fmt::format("there is no RDMA device here ({}/uverbs0)", devices_folder), ENOENT));
     }
 
     Step open(const std::string& name) {

@@ -51,16 +51,10 @@ class VfioMap : public Mechanism {
     // A group of devices can be held by one process only; the first that is free, or why the last one was
     // not.
     Step attach_first_group() {
-        const auto names = list_folder("/dev/vfio").value_or(std::vector<std::string>());
-        Step last = Step::unsupported("open", "no device is given to VFIO here (/dev/vfio/N)", ENOENT);
-        for (const auto& name : names) {
-            if (!parse_unsigned(name))
-                continue;
-            last = attach(name);
-            if (last)
-                break;
-        }
-        return last;
+        return open_first(
+            "/dev/vfio", [](std::string_view name) { return parse_unsigned(name).has_value(); },
+            [this](const std::string& name) { return attach(name); },
+            Step::unsupported("open", "no device is given to VFIO here (/dev/vfio/N)", ENOENT));
     }
 
     Step attach(const std::string& name) {
