@@ -17,13 +17,17 @@ inline uint64_t any_size(uint64_t bytes) {
 inline uint64_t power_of_two(uint64_t bytes) {
     return std::bit_ceil(bytes);
 }
+inline uint64_t nothing_free() {
+    return 0;
+}
+inline uint64_t one_mib_free() {
+    return 1_MiB;
+}
 
-inline const pin::RegisteredMechanism plain = {no_facts, nullptr, &any_size, [] { return uint64_t{0}; },
-                                               true};
-inline const pin::RegisteredMechanism powers = {no_facts, nullptr, &power_of_two, [] { return uint64_t{0}; },
-                                                true};
+inline const pin::RegisteredMechanism plain = {no_facts, nullptr, &any_size, &nothing_free, true};
+inline const pin::RegisteredMechanism powers = {no_facts, nullptr, &power_of_two, &nothing_free, true};
 // As perf's ring: 1 MiB is free.
-inline const pin::RegisteredMechanism powers_beyond_1_mib = {no_facts, nullptr, &power_of_two,
-                                                             [] { return uint64_t{1_MiB}; }, true};
+inline const pin::RegisteredMechanism powers_beyond_1_mib = {no_facts, nullptr, &power_of_two, &one_mib_free,
+                                                             true};
 
 } // namespace pinscope::test

@@ -4,6 +4,8 @@
 #include "base/fd.h"
 #include "base/text.h"
 
+#include <climits>
+
 #include <dirent.h>
 #include <fcntl.h>
 #include <unistd.h>
@@ -65,6 +67,14 @@ Result<std::vector<std::string>> list_folder(const std::string& path) {
     }
     std::sort(names.begin(), names.end());
     return names;
+}
+
+Result<std::string> read_link(const std::string& path) {
+    std::array<char, PATH_MAX> target{};
+    const ssize_t length = ::readlink(path.c_str(), target.data(), target.size());
+    if (length < 0)
+        return fail(os_error("cannot read the link", path, errno));
+    return std::string(target.data(), static_cast<size_t>(length));
 }
 
 bool exists(const std::string& path) {

@@ -20,6 +20,9 @@ Status write_file(const std::string& path, std::string_view text);
 // The names in a folder, without "." and "..", sorted.
 Result<std::vector<std::string>> list_folder(const std::string& path);
 
+// What a symbolic link points to.
+Result<std::string> read_link(const std::string& path);
+
 bool exists(const std::string& path);
 
 // The first line's number: for files such as memory.usage_in_bytes.

@@ -8,7 +8,6 @@
 
 #include <unistd.h>
 
-#include <array>
 #include <cerrno>
 #include <charconv>
 
@@ -68,10 +67,8 @@ std::string process_folder(const Root& root, pid_t pid) {
 }
 
 bool shows_own_pids(const Root& root) {
-    std::array<char, 32> target{};
-    const ssize_t length = ::readlink(root.at("/proc/self").c_str(), target.data(), target.size());
-    return length > 0 &&
-           parse_unsigned({target.data(), static_cast<size_t>(length)}) == static_cast<uint64_t>(::getpid());
+    const auto self = read_link(root.at("/proc/self"));
+    return self && parse_unsigned(*self) == static_cast<uint64_t>(::getpid());
 }
 
 ProcessMemory parse_process_memory(std::string_view status, std::string_view smaps_rollup) {

@@ -7,10 +7,6 @@
 
 #include <fmt/format.h>
 
-#include <unistd.h>
-
-#include <array>
-
 namespace pinscope::pin {
 namespace {
 
@@ -20,12 +16,10 @@ constexpr std::chrono::seconds patience{20};
 } // namespace
 
 std::string find_pinscope_cuda() {
-    std::array<char, 4096> path{};
-    const ssize_t length = ::readlink("/proc/self/exe", path.data(), path.size());
-    if (length <= 0)
+    const auto program = read_link("/proc/self/exe");
+    if (!program)
         return {};
-    std::string folder(path.data(), static_cast<size_t>(length));
-    folder.resize(folder.rfind('/'));
+    const std::string folder = program->substr(0, program->rfind('/'));
     for (const char* place : {"/pinscope-cuda", "/../libexec/pinscope/pinscope-cuda"})
         if (exists(folder + place))
             return folder + place;

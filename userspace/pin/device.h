@@ -16,7 +16,7 @@
 
 namespace pinscope::pin {
 
-// `what`: what the device belongs to, as in "a dma-buf heap".
+// `what`: what the device is, without an article: "dma-buf heap".
 inline Step open_device(const std::string& path, std::string_view what, Fd& device) {
     device = Fd(::open(path.c_str(), O_RDWR | O_CLOEXEC));
     if (device)

@@ -3,6 +3,7 @@
 #pragma once
 
 #include "base/bytes.h"
+#include "base/fd.h"
 
 #include <sys/mman.h>
 
@@ -41,7 +42,22 @@ class Mapping {
         return mapping;
     }
 
+    // The same, and every page is there already.
+    static Mapping populated(uint64_t bytes) {
+        Mapping mapping = anonymous(bytes);
+        if (mapping)
+            mapping.touch();
+        return mapping;
+    }
+
+    // The memory behind a descriptor, from its beginning.
+    static Mapping shared(const Fd& fd, uint64_t bytes) {
+        return {::mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_SHARED, fd.get(), 0), bytes};
+    }
+
     void* address() const { return address_; }
+    // As interfaces of the kernel take it that have no pointers.
+    uint64_t address_number() const { return reinterpret_cast<uint64_t>(address_); }
     uint64_t bytes() const { return bytes_; }
     explicit operator bool() const { return address_ != nullptr; }
 

@@ -38,7 +38,7 @@ ChosenLimit choose_soft_limit(const LimitChoice& choice, const HostFacts& host, 
     if (choice.kind == LimitChoice::Kind::current)
         return {current, ""};
     const bool fits = !current.unlimited && current.bytes <= largest_default_limit;
-    uint64_t limit = fits ? current.bytes : default_limit;
+    const uint64_t wanted = fits ? current.bytes : default_limit;
     std::string because;
     if (current.unlimited)
         because = "the current one is unlimited";
@@ -47,9 +47,10 @@ ChosenLimit choose_soft_limit(const LimitChoice& choice, const HostFacts& host, 
             fmt::format("not every mechanism can be tried over the current one, {}", limit_text(current));
     // Twice the limit, and the perf allowance, must fit.
     const uint64_t allowance = host.perf_free_bytes.value_or(0);
+    uint64_t limit = wanted;
     while (room.bytes && limit > page_size() && 2 * limit + allowance > *room.bytes)
         limit = round_down(limit / 2, page_size());
-    if (const uint64_t wanted = fits ? current.bytes : default_limit; limit < wanted)
+    if (limit < wanted)
         because += fmt::format("{}{} of memory are too little to go over one of {}",
                                because.empty() ? "" : "; ", format_bytes(*room.bytes), format_bytes(wanted));
     return {Limit::of(limit), because};

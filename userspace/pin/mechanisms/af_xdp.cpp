@@ -13,10 +13,9 @@ namespace {
 class AfXdpUmem : public Mechanism {
   public:
     Step prepare(uint64_t bytes) override {
-        memory_ = Mapping::anonymous(bytes);
+        memory_ = Mapping::populated(bytes);
         if (!memory_)
             return Step::refused("mmap");
-        memory_.touch();
         socket_ = Fd(::socket(AF_XDP, SOCK_RAW | SOCK_CLOEXEC, 0));
         if (!socket_)
             return Step::unsupported("socket(AF_XDP)", errno == EPERM ? "AF_XDP sockets take CAP_NET_RAW"
@@ -25,9 +24,7 @@ class AfXdpUmem : public Mechanism {
     }
     Step pin() override {
         xdp_umem_reg registration{};
-        // NOLINTNEXTLINE(cppcoreguidelines-pro-type-reinterpret-cast): the interface takes an address as an
-        // integer
-        registration.addr = reinterpret_cast<uint64_t>(memory_.address());
+        registration.addr = memory_.address_number();
         registration.len = memory_.bytes();
         registration.chunk_size = static_cast<uint32_t>(page_size());
         return ::setsockopt(socket_.get(), SOL_XDP, XDP_UMEM_REG, &registration, sizeof(registration)) == 0

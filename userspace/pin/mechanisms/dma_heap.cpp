@@ -23,8 +23,7 @@ class DmaHeap : public Mechanism {
         if (::ioctl(heap_.get(), DMA_HEAP_IOCTL_ALLOC, &request) != 0)
             return Step::refused("ioctl(DMA_HEAP_IOCTL_ALLOC)");
         buffer_ = Fd(static_cast<int>(request.fd));
-        memory_ =
-            Mapping(::mmap(nullptr, bytes_, PROT_READ | PROT_WRITE, MAP_SHARED, buffer_.get(), 0), bytes_);
+        memory_ = Mapping::shared(buffer_, bytes_);
         return memory_ ? Step::ok() : Step::refused("mmap");
     }
     void touch() override { memory_.touch(); }

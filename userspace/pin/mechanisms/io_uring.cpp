@@ -55,10 +55,9 @@ constexpr uint64_t largest_buffer = 1_GiB;
 class IoUringBuffers : public Mechanism {
   public:
     Step prepare(uint64_t bytes) override {
-        memory_ = Mapping::anonymous(bytes);
+        memory_ = Mapping::populated(bytes);
         if (!memory_)
             return Step::refused("mmap");
-        memory_.touch();
         return Step::ok();
     }
     // The ring is part of the request: where rings count too, a limit of 0 stops it there.

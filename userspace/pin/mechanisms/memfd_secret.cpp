@@ -4,7 +4,6 @@
 #include "pin/mapping.h"
 #include "pin/mechanisms/mechanisms.h"
 
-#include <sys/mman.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
@@ -32,8 +31,7 @@ class MemfdSecret : public Mechanism {
         return Step::ok();
     }
     Step pin() override {
-        memory_ =
-            Mapping(::mmap(nullptr, bytes_, PROT_READ | PROT_WRITE, MAP_SHARED, file_.get(), 0), bytes_);
+        memory_ = Mapping::shared(file_, bytes_);
         return memory_ ? Step::ok() : Step::refused("mmap");
     }
     void touch() override { memory_.touch(); }

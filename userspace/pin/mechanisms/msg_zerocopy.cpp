@@ -14,10 +14,9 @@ namespace {
 class MsgZerocopy : public Mechanism {
   public:
     Step prepare(uint64_t bytes) override {
-        memory_ = Mapping::anonymous(bytes);
+        memory_ = Mapping::populated(bytes);
         if (!memory_)
             return Step::refused("mmap");
-        memory_.touch();
         return connect_to_itself();
     }
     // The whole message is counted before its first byte is sent, so a send that would block is answer

@@ -36,8 +36,7 @@ class PacketRing : public Mechanism {
         ring.tp_frame_nr = static_cast<unsigned>(bytes_ / page_size());
         if (::setsockopt(socket_.get(), SOL_PACKET, PACKET_RX_RING, &ring, sizeof(ring)) != 0)
             return Step::refused("setsockopt(PACKET_RX_RING)");
-        memory_ =
-            Mapping(::mmap(nullptr, bytes_, PROT_READ | PROT_WRITE, MAP_SHARED, socket_.get(), 0), bytes_);
+        memory_ = Mapping::shared(socket_, bytes_);
         return memory_ ? Step::ok() : Step::refused("mmap");
     }
     void touch() override { memory_.touch(); }

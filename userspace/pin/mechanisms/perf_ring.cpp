@@ -6,7 +6,6 @@
 #include "pin/mechanisms/mechanisms.h"
 
 #include <linux/perf_event.h>
-#include <sys/mman.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
@@ -49,8 +48,7 @@ class PerfRing : public Mechanism {
         return Step::ok();
     }
     Step pin() override {
-        memory_ =
-            Mapping(::mmap(nullptr, bytes_, PROT_READ | PROT_WRITE, MAP_SHARED, event_.get(), 0), bytes_);
+        memory_ = Mapping::shared(event_, bytes_);
         return memory_ ? Step::ok() : Step::refused("mmap");
     }
     // The first page is the kernel's to write, and the rest is data for us to read.

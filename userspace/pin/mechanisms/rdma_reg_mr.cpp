@@ -65,27 +65,21 @@ std::string driver_of(const std::string& uverbs) {
     const auto device = read_file("/sys/class/infiniband_verbs/" + uverbs + "/ibdev");
     if (!device)
         return "";
-    std::array<char, 256> target{};
-    const std::string link = "/sys/class/infiniband/" + std::string(trim(*device)) + "/device/driver";
-    const ssize_t length = ::readlink(link.c_str(), target.data(), target.size());
-    const std::string_view path(target.data(), length > 0 ? static_cast<size_t>(length) : 0);
-    return std::string(path.substr(path.rfind('/') + 1));
+    const auto driver = read_link("/sys/class/infiniband/" + std::string(trim(*device)) + "/device/driver");
+    return driver ? driver->substr(driver->rfind('/') + 1) : "";
 }
 
 class RdmaRegMr : public Mechanism {
   public:
     Step prepare(uint64_t bytes) override {
-        memory_ = Mapping::anonymous(bytes);
+        memory_ = Mapping::populated(bytes);
         if (!memory_)
             return Step::refused("mmap");
-        memory_.touch();
         return open_first_device();
     }
     Step pin() override {
         ib_uverbs_reg_mr request{};
-        // NOLINTNEXTLINE(cppcoreguidelines-pro-type-reinterpret-cast): the interface takes addresses as
-        // integers
-        request.start = reinterpret_cast<uint64_t>(memory_.address());
+        request.start = memory_.address_number();
         request.length = memory_.bytes();
         request.hca_va = request.start;
         request.pd_handle = protection_domain_;
@@ -114,19 +108,13 @@ class RdmaRegMr : public Mechanism {
             return opened;
         verbs_ = std::make_unique<Verbs>(std::move(device));
         const std::string driver = driver_of(name);
+        // drivers/infiniband/hw/mlx5/main.c mlx5_ib_alloc_ucontext takes no context without doorbells.
+        mlx5_ib_alloc_ucontext_req_v2 doorbells{};
+        doorbells.total_num_bfregs = 16;
+        doorbells.num_low_latency_bfregs = 4;
+        const std::string_view driver_part = driver == "mlx5_core" ? as_bytes(doorbells) : std::string_view();
         ib_uverbs_get_context_resp context{};
-        bool open = false;
-        if (driver == "mlx5_core") {
-            // drivers/infiniband/hw/mlx5/main.c mlx5_ib_alloc_ucontext takes no context without doorbells.
-            mlx5_ib_alloc_ucontext_req_v2 doorbells{};
-            doorbells.total_num_bfregs = 16;
-            doorbells.num_low_latency_bfregs = 4;
-            open = verbs_->command(IB_USER_VERBS_CMD_GET_CONTEXT, ib_uverbs_get_context{}, context,
-                                   as_bytes(doorbells));
-        } else {
-            open = verbs_->command(IB_USER_VERBS_CMD_GET_CONTEXT, ib_uverbs_get_context{}, context);
-        }
-        if (!open)
+        if (!verbs_->command(IB_USER_VERBS_CMD_GET_CONTEXT, ib_uverbs_get_context{}, context, driver_part))
             return Step::unsupported("GET_CONTEXT",
                                      fmt::format("{}{} gives no context ({})", name,
                                                  driver.empty() ? "" : " of " + driver, errno_name(errno)));

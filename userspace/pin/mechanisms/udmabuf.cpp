@@ -32,8 +32,7 @@ class Udmabuf : public Mechanism {
         // The driver takes a file only that cannot shrink under it.
         if (::fcntl(file_.get(), F_ADD_SEALS, F_SEAL_SHRINK) != 0)
             return Step::refused("fcntl(F_ADD_SEALS)");
-        Mapping file_memory(::mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_SHARED, file_.get(), 0),
-                            bytes);
+        Mapping file_memory = Mapping::shared(file_, bytes);
         if (!file_memory)
             return Step::refused("mmap");
         file_memory.touch();
@@ -48,8 +47,7 @@ class Udmabuf : public Mechanism {
         return buffer_ ? Step::ok() : Step::refused("ioctl(UDMABUF_CREATE)");
     }
     bool verify() override {
-        const Mapping memory(::mmap(nullptr, bytes_, PROT_READ | PROT_WRITE, MAP_SHARED, buffer_.get(), 0),
-                             bytes_);
+        const Mapping memory = Mapping::shared(buffer_, bytes_);
         return memory && memory.holds_marks();
     }
     uint64_t charged_bytes() const override { return bytes_; }

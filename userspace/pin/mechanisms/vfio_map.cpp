@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 // Memory mapped for a device that is given to user space (VFIO), as hypervisors and DPDK do.
-#include "base/file.h"
 #include "base/text.h"
 #include "pin/device.h"
 #include "pin/mapping.h"
@@ -15,10 +14,9 @@ namespace {
 class VfioMap : public Mechanism {
   public:
     Step prepare(uint64_t bytes) override {
-        memory_ = Mapping::anonymous(bytes);
+        memory_ = Mapping::populated(bytes);
         if (!memory_)
             return Step::refused("mmap");
-        memory_.touch();
         if (auto opened = open_device("/dev/vfio/vfio", "VFIO driver", container_); !opened)
             return opened;
         if (auto attached = attach_first_group(); !attached)
@@ -32,9 +30,7 @@ class VfioMap : public Mechanism {
         vfio_iommu_type1_dma_map request{};
         request.argsz = sizeof(request);
         request.flags = VFIO_DMA_MAP_FLAG_READ | VFIO_DMA_MAP_FLAG_WRITE;
-        // NOLINTNEXTLINE(cppcoreguidelines-pro-type-reinterpret-cast): the interface takes an address as an
-        // integer
-        request.vaddr = reinterpret_cast<uint64_t>(memory_.address());
+        request.vaddr = memory_.address_number();
         request.iova = first_address;
         request.size = memory_.bytes();
         return ::ioctl(container_.get(), VFIO_IOMMU_MAP_DMA, &request) == 0

@@ -17,10 +17,9 @@ namespace {
 class Vmsplice : public Mechanism {
   public:
     Step prepare(uint64_t bytes) override {
-        memory_ = Mapping::anonymous(bytes);
+        memory_ = Mapping::populated(bytes);
         if (!memory_)
             return Step::refused("mmap");
-        memory_.touch();
         return Step::ok();
     }
     // A pipe holds a page in each slot; as many pipes as it takes.
