@@ -21,10 +21,22 @@ boot_packages=(busybox-static cpio iproute2 kmod qemu-system-x86 util-linux xz-u
 # shellcheck disable=SC2034 # run uses it
 guest_modules=(af_packet crc32_generic dummy ib_uverbs rdma_rxe vfio_iommu_type1 vfio-pci)
 
+# need_value OPTION [VALUE…]: ends with status 2 where the option is the last argument.
+need_value() { (($# > 1)) || die 2 "$1 takes a value" "See $name --help"; }
+
+# need_number OPTION VALUE
+need_number() { [[ $2 =~ ^[0-9]+$ ]] || die 2 "$1 takes a number, not '$2'"; }
+
+# Boots a guest that ends with this script, also when the script is killed.
+boot_guest() { setpriv --pdeathsig TERM "$vm/boot" "$@"; }
+
 # The lines of the list, without comments.
 kernel_list() { sed -E 's/#.*//; /^ *$/d' "$vm/kernels"; }
 
 all_series() { kernel_list | awk '{print $1}'; }
+
+# Whether a series has the memory controller on cgroup v1.
+has_v1() { [[ $(series_column "$1" 5) == *-v1* ]]; }
 
 # series_column SERIES COLUMN: one word of the list; ends with status 2 if the series is not in it.
 series_column() {

@@ -42,21 +42,32 @@ class Verbs {
         // NOLINTNEXTLINE(cppcoreguidelines-pro-type-reinterpret-cast): the interface takes addresses as
         // integers
         request.response = reinterpret_cast<uint64_t>(&answer);
-        const size_t bytes = sizeof(ib_uverbs_cmd_hdr) + sizeof(request) + driver_part.size();
-        ib_uverbs_cmd_hdr header{};
-        header.command = number;
-        header.in_words = static_cast<uint16_t>(bytes / sizeof(uint32_t));
-        header.out_words = static_cast<uint16_t>(sizeof(answer) / sizeof(uint32_t));
-        std::string packet(as_bytes(header));
-        packet += as_bytes(request);
-        packet += driver_part;
-        if (::write(device_.get(), packet.data(), packet.size()) != static_cast<ssize_t>(packet.size()))
+        if (!send(number, as_bytes(request), driver_part, sizeof(answer)))
             return false;
         response = answer.response;
         return true;
     }
 
+    // A command without a response.
+    template <class Request>
+    bool command(uint32_t number, const Request& request) const {
+        return send(number, as_bytes(request), {}, 0);
+    }
+
   private:
+    bool send(uint32_t number, std::string_view request, std::string_view driver_part,
+              size_t answer_bytes) const {
+        const size_t bytes = sizeof(ib_uverbs_cmd_hdr) + request.size() + driver_part.size();
+        ib_uverbs_cmd_hdr header{};
+        header.command = number;
+        header.in_words = static_cast<uint16_t>(bytes / sizeof(uint32_t));
+        header.out_words = static_cast<uint16_t>(answer_bytes / sizeof(uint32_t));
+        std::string packet(as_bytes(header));
+        packet += request;
+        packet += driver_part;
+        return ::write(device_.get(), packet.data(), packet.size()) == static_cast<ssize_t>(packet.size());
+    }
+
     Fd device_;
 };
 
@@ -78,21 +89,25 @@ class RdmaRegMr : public Mechanism {
         return open_first_device();
     }
     Step pin() override {
-        ib_uverbs_reg_mr request{};
-        request.start = memory_.address_number();
-        request.length = memory_.bytes();
-        request.hca_va = request.start;
-        request.pd_handle = protection_domain_;
-        request.access_flags = local_write;
         ib_uverbs_reg_mr_resp region{};
-        return verbs_->command(IB_USER_VERBS_CMD_REG_MR, request, region) ? Step::ok()
-                                                                          : Step::refused("REG_MR");
+        return register_region(memory_.bytes(), region) ? Step::ok() : Step::refused("REG_MR");
     }
     bool verify() override { return memory_.holds_marks(); }
     uint64_t charged_bytes() const override { return memory_.bytes(); }
 
   private:
-    // The first device that gives a context and a protection domain, or why the last one did not.
+    bool register_region(uint64_t bytes, ib_uverbs_reg_mr_resp& region) {
+        ib_uverbs_reg_mr request{};
+        request.start = memory_.address_number();
+        request.length = bytes;
+        request.hca_va = request.start;
+        request.pd_handle = protection_domain_;
+        request.access_flags = local_write;
+        return verbs_->command(IB_USER_VERBS_CMD_REG_MR, request, region);
+    }
+
+    // The first device that gives a context and a protection domain, and whose driver takes a region without
+    // data of its own; or why the last one does not.
     Step open_first_device() {
         return open_first(
             std::string(devices_folder), [](std::string_view name) { return name.rfind("uverbs", 0) == 0; },
@@ -124,7 +139,25 @@ class RdmaRegMr : public Mechanism {
             return Step::unsupported(
                 "ALLOC_PD", fmt::format("{} gives no protection domain ({})", name, errno_name(errno)));
         protection_domain_ = domain.pd_handle;
-        return Step::ok();
+        return try_one_page(name);
+    }
+
+    // Drivers that want data of their own with a region (siw, irdma) say EINVAL; that is not the limit's
+    // answer.
+    Step try_one_page(const std::string& name) {
+        ib_uverbs_reg_mr_resp region{};
+        if (register_region(page_size(), region)) {
+            ib_uverbs_dereg_mr request{};
+            request.mr_handle = region.mr_handle;
+            if (!verbs_->command(IB_USER_VERBS_CMD_DEREG_MR, request))
+                return Step::unsupported(
+                    "DEREG_MR", fmt::format("{} does not give a region back ({})", name, errno_name(errno)));
+            return Step::ok();
+        }
+        if (errno == ENOMEM || errno == EPERM) // the limit has no room for a page
+            return Step::ok();
+        return Step::unsupported("REG_MR",
+                                 fmt::format("{} takes no plain region ({})", name, errno_name(errno)));
     }
 
     Mapping memory_; // outlives the region, which ends with the device's descriptor

@@ -17,14 +17,9 @@ class VfioMap : public Mechanism {
         memory_ = Mapping::populated(bytes);
         if (!memory_)
             return Step::refused("mmap");
-        if (auto opened = open_device("/dev/vfio/vfio", "VFIO driver", container_); !opened)
+        if (auto opened = open_container(); !opened)
             return opened;
-        if (auto attached = attach_first_group(); !attached)
-            return attached;
-        return ::ioctl(container_.get(), VFIO_SET_IOMMU, VFIO_TYPE1v2_IOMMU) == 0
-                   ? Step::ok()
-                   : Step::unsupported("ioctl(VFIO_SET_IOMMU)",
-                                       fmt::format("the IOMMU cannot be set up ({})", errno_name(errno)));
+        return attach_first_group();
     }
     Step pin() override {
         vfio_iommu_type1_dma_map request{};
@@ -41,8 +36,10 @@ class VfioMap : public Mechanism {
     uint64_t charged_bytes() const override { return memory_.bytes(); }
 
   private:
-    // As the device sees it; below the window of interrupts that x86's IOMMUs keep at 0xfee00000.
-    static constexpr uint64_t first_address = 16_MiB;
+    // As the device sees it; above the windows of interrupts that IOMMUs keep (0xfee00000 on x86).
+    static constexpr uint64_t first_address = 4_GiB;
+
+    Step open_container() { return open_device("/dev/vfio/vfio", "VFIO driver", container_); }
 
     // A group of devices can be held by one process only; the first that is free, or why the last one was
     // not.
@@ -53,21 +50,31 @@ class VfioMap : public Mechanism {
             Step::unsupported("open", "no device is given to VFIO here (/dev/vfio/N)", ENOENT));
     }
 
+    // With a container of its own: one that has had a group keeps what that group could.
     Step attach(const std::string& name) {
+        if (auto opened = open_container(); !opened)
+            return opened;
         if (auto opened = open_device("/dev/vfio/" + name, "VFIO group", group_); !opened)
             return opened;
         vfio_group_status status{};
         status.argsz = sizeof(status);
-        if (::ioctl(group_.get(), VFIO_GROUP_GET_STATUS, &status) != 0 ||
-            (status.flags & VFIO_GROUP_FLAGS_VIABLE) == 0)
+        if (::ioctl(group_.get(), VFIO_GROUP_GET_STATUS, &status) != 0)
+            return unusable("ioctl(VFIO_GROUP_GET_STATUS)", name);
+        if ((status.flags & VFIO_GROUP_FLAGS_VIABLE) == 0)
             return Step::unsupported("ioctl(VFIO_GROUP_GET_STATUS)",
-                                     fmt::format("not every device of VFIO group {} is given to VFIO", name));
+                                     fmt::format("not every device of VFIO group {} is given to VFIO", name),
+                                     EPERM);
         const int container = container_.get();
         if (::ioctl(group_.get(), VFIO_GROUP_SET_CONTAINER, &container) != 0)
-            return Step::unsupported(
-                "ioctl(VFIO_GROUP_SET_CONTAINER)",
-                fmt::format("VFIO group {} cannot be used ({})", name, errno_name(errno)));
+            return unusable("ioctl(VFIO_GROUP_SET_CONTAINER)", name);
+        if (::ioctl(container, VFIO_SET_IOMMU, VFIO_TYPE1v2_IOMMU) != 0)
+            return unusable("ioctl(VFIO_SET_IOMMU)", name);
         return Step::ok();
+    }
+
+    static Step unusable(std::string_view call, const std::string& name) {
+        return Step::unsupported(call,
+                                 fmt::format("VFIO group {} cannot be used ({})", name, errno_name(errno)));
     }
 
     Mapping memory_;
