@@ -25,3 +25,7 @@ endfunction()
 
 pinscope_find_c_library(cap-ng cap-ng.h)
 pinscope_find_c_library(uring liburing.h)
+pinscope_find_c_library(z zlib.h)
+pinscope_find_c_library(elf libelf.h)
+pinscope_find_c_library(bpf bpf/libbpf.h)
+target_link_libraries(pinscope_dep_bpf INTERFACE dep::elf dep::z)

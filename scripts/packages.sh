@@ -4,7 +4,7 @@
 
 # What `scripts/run` needs: the compiler, the build tools, and the libraries of the core.
 build_packages=(
-    build-essential cmake ninja-build pkgconf
+    bpftool build-essential clang cmake libbpf-dev libelf-dev ninja-build pkgconf zlib1g-dev
     libcap-ng-dev libcli11-dev libexpected-dev libfmt-dev liburing-dev nlohmann-json3-dev
 )
 
@@ -16,5 +16,5 @@ test_packages=(
 # What the checks need besides: format, tidy, analyze, fuzz and shellcheck.
 # The formatter and the linter have their version in the name: another one formats and warns differently.
 check_packages=(
-    clang clang-format-14 clang-tidy-14 libclang-rt-14-dev shellcheck
+    clang-format-14 clang-tidy-14 libclang-rt-14-dev shellcheck
 )

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "analysis/pin_answer.h"
 
+#include "analysis/limit_checks.h"
 #include "base/text.h"
 
 #include <fmt/format.h>
@@ -59,6 +60,11 @@ std::vector<std::string> advise(const std::vector<Verdict>& verdicts) {
 PinAnswer answer_pin(const PinFindings& findings) {
     PinAnswer answer;
     answer.controls = find_controls(findings);
+    for (const auto& trial : findings.trials) {
+        answer.limit_checks.push_back(judge_limit_checks(trial));
+        if (trial.windows)
+            answer.tier = std::max(answer.tier, sight_tier(trial.windows->sight));
+    }
     const std::string no_cuda = why_no_cuda(findings.host);
     for (const auto& name : findings.cuda_named) {
         Verdict verdict;

@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
+#include "analysis/limit_checks.h"
 #include "analysis/pin_answer.h"
 #include "analysis/words.h"
 #include "base/bytes.h"
+#include "base/text.h"
 
 #include <fmt/format.h>
 
@@ -38,6 +40,8 @@ class Case {
                 "the conditions did not hold: " + over->conditions_differ);
         else
             judge_over(*over, verdict);
+        if (over != nullptr)
+            name_decision(*over, verdict);
         return verdict;
     }
 
@@ -113,6 +117,45 @@ class Case {
         if (!facts_.not_limited_because.empty())
             reason += fmt::format(": {}", facts_.not_limited_because);
         set(verdict, VerdictKind::not_enforced, std::move(reason));
+    }
+
+    // Who decided, where the kernel side saw the request; the verdict's tier is that of this evidence.
+    static void name_decision(const Trial& over, Verdict& verdict) {
+        const bool enforced = verdict.kind == VerdictKind::enforced;
+        if (!enforced && verdict.kind != VerdictKind::not_enforced)
+            return;
+        if (!over.windows) {
+            if (enforced)
+                verdict.evidence.emplace_back("who decided: not seen; inferred from counters and errno");
+            return;
+        }
+        const auto checks = judge_limit_checks(over);
+        const auto& sight = over.windows->sight;
+        const std::string who = deciding_functions(checks);
+        if (!enforced) {
+            const bool would_see = sight.capability || sight.functions;
+            verdict.tier = would_see ? sight_tier(sight) : Tier::user;
+            if (would_see)
+                verdict.evidence.push_back(not_asked_words(checks));
+        } else if (who.empty()) {
+            verdict.evidence.emplace_back(
+                "who decided: no function was seen to; inferred from counters and errno");
+            verdict.reason += "; inferred from counters and errno";
+        } else {
+            verdict.tier = deciding_tier(checks);
+            verdict.evidence.push_back(
+                fmt::format("who decided: {} ({} tier)", who, tier_name(verdict.tier)));
+            verdict.reason += fmt::format("; decided by {}", who);
+        }
+    }
+
+    static std::string not_asked_words(const std::vector<LimitCheck>& checks) {
+        if (checks.empty())
+            return "who decided: nobody asked about the limit inside the call";
+        std::vector<std::string> names;
+        for (const auto& check : checks)
+            names.push_back(check.function.empty() ? "a function without a name" : check.function);
+        return fmt::format("who decided: nobody; asked inside the call: {}", join_and(names));
     }
 
     // What all granted pins count as at the limit; perf's allowance covers them together.

@@ -12,10 +12,12 @@
 #include "host/facts.h"
 #include "pin/cuda_check.h"
 #include "pin/experiment.h"
+#include "probes/session.h"
 #include "report/json_text.h"
 #include "report/pin_json.h"
 #include "report/pin_plan.h"
 #include "report/pin_text.h"
+#include "run/call_window.h"
 #include "run/interruption.h"
 #include "run/stage.h"
 
@@ -27,6 +29,8 @@
 
 #include <array>
 #include <cerrno>
+#include <cstdlib>
+#include <optional>
 
 namespace pinscope::cli {
 namespace {
@@ -74,6 +78,38 @@ int show_plan(const pin::PinPlan& plan, const PinRequest& request) {
     return print_answer(text) ? answered : own_failure;
 }
 
+// After the janitor was started, which would keep them open, and before any trial.
+std::optional<probes::Session> open_probes(const PinRequest& request) {
+    if (request.no_probes)
+        return std::nullopt;
+    const auto marker = run::own_marker();
+    probes::SessionOptions options;
+    options.marked_file = marker.file;
+    options.marked_offset = marker.offset;
+    if (const char* refuse = std::getenv("PINSCOPE_REFUSE_PROGRAMS"); refuse != nullptr)
+        for (const auto program : split(std::string_view(refuse), ','))
+            options.refuse.emplace_back(program);
+    return std::optional<probes::Session>(std::in_place, options);
+}
+
+void note_probes(std::optional<probes::Session>& probes, PinFindings& findings) {
+    static constexpr std::string_view adds =
+        "which function decided, and what was counted and pinned meanwhile";
+    if (!probes) {
+        findings.host.missing.push_back({"the kernel's side", "--no-probes", std::string(adds)});
+        return;
+    }
+    probes->read_missed();
+    findings.probes = probes->probes();
+    if (probes->sight().windows)
+        return;
+    std::string reason = "no program could be attached";
+    for (const auto& probe : findings.probes)
+        if (probe.name == "call_entered")
+            reason = probe.reason;
+    findings.host.missing.push_back({"the kernel's side", reason, std::string(adds)});
+}
+
 Result<PinFindings> carry_out(const pin::PinPlan& plan, const host::Host& host, const PinRequest& request) {
     const run::Interruption interruption;
     auto stage = run::Stage::set_up(host.cgroup, request.options.like.has_value());
@@ -88,6 +124,8 @@ Result<PinFindings> carry_out(const pin::PinPlan& plan, const host::Host& host, 
         progress.clear();
         hold(trial, point, pid, folder, interruption);
     };
+    auto probes = open_probes(request);
+    settings.probes = probes ? &*probes : nullptr;
     const pin::TrialRunner runner(*stage, interruption, settings);
     progress.show("CUDA driver", 0, plan.entries.size() + 1);
     const auto cuda_library = pin::check_cuda(*stage, interruption, pin::find_pinscope_cuda());
@@ -102,6 +140,7 @@ Result<PinFindings> carry_out(const pin::PinPlan& plan, const host::Host& host, 
         findings.error().number = run::Interruption::signal() != 0 ? run::Interruption::signal() : EIO;
         return findings;
     }
+    note_probes(probes, *findings);
     findings->host.cuda_library = cuda_library;
     findings->cuda_named = request.cuda_mechanisms;
     return findings;

@@ -163,6 +163,7 @@ std::vector<Option> pin_options() {
          {"initialised", "allocated", "touched", "verified", "freed"},
          false},
         {"--dry-run", "", "Show what would be tried, and try nothing.", {}, false},
+        {"--no-probes", "", "Without eBPF: what error codes and counters tell.", {}, false},
         {"--verbose", "", "Show every trial, condition and counter as well.", {}, false},
         {"--json", "", "One JSON document (docs/schema/pin-1.schema.json).", {}, false},
     };
@@ -171,6 +172,7 @@ std::vector<Option> pin_options() {
 Result<PinRequest> read_pin_request(const Arguments& arguments) {
     PinRequest request;
     request.dry_run = arguments.has("--dry-run");
+    request.no_probes = arguments.has("--no-probes");
     request.verbose = arguments.has("--verbose");
     request.json = arguments.has("--json");
     request.options.sweep = arguments.has("--sweep");

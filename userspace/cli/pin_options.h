@@ -24,6 +24,7 @@ struct PinRequest {
     bool dry_run = false;
     bool verbose = false;
     bool json = false;
+    bool no_probes = false;
 };
 
 std::vector<Option> pin_options();

@@ -3,6 +3,7 @@
 #pragma once
 
 #include "model/host_facts.h"
+#include "model/probe.h"
 #include "model/trial.h"
 #include "model/verdict.h"
 
@@ -12,14 +13,6 @@
 #include <vector>
 
 namespace pinscope {
-
-// One eBPF program on one hook.
-struct Probe {
-    std::string name;
-    std::string hook;
-    bool attached = false;
-    std::string reason; // why it is not; empty where it is
-};
 
 // A trial that could not be run, and why: its conditions could not be set up, or it would have done harm.
 struct TrialNotRun {
@@ -78,12 +71,30 @@ struct PinFindings {
     uint64_t duration_ns = 0;
 };
 
+// When a function asks for CAP_IPC_LOCK.
+enum class Asks : uint8_t { only_over, always, unknown };
+std::string_view asks_name(Asks asks);
+
+// One function that had a part in the limit's answer to a trial, and whether it was its answer.
+struct LimitCheck {
+    std::string function; // "" where it cannot be named
+    Asks asks = Asks::unknown;
+    Tier tier = Tier::tracepoint;
+    uint32_t count = 0;
+    std::optional<bool>
+        capability_refused;        // nothing: it did not ask for the capability, or that was not seen
+    std::optional<int64_t> result; // of the function itself; function tier
+    std::string syscall;           // in which; empty: in none
+    bool decides = false;
+};
+
 // The answer of the whole run.
 struct PinAnswer {
     Tier tier = Tier::user;
     std::vector<Control> controls;
-    std::vector<Verdict> verdicts; // in the order of PinFindings::judged, CUDA's first
-    std::string cuda_line;         // one sentence on CUDA, the first on the screen
+    std::vector<std::vector<LimitCheck>> limit_checks; // of each trial, in the order of PinFindings::trials
+    std::vector<Verdict> verdicts;                     // in the order of PinFindings::judged, CUDA's first
+    std::string cuda_line;                             // one sentence on CUDA, the first on the screen
     std::vector<std::string> advice;
 };
 

@@ -5,6 +5,7 @@
 #include "model/conditions.h"
 #include "model/mechanism.h"
 #include "model/snapshot.h"
+#include "model/window.h"
 
 #include <cstdint>
 #include <optional>
@@ -70,6 +71,7 @@ struct Trial {
     std::optional<uint64_t> cgroup_limit_hits; // how often the cgroup's limit was met during the trial
     std::optional<uint64_t> cgroup_oom_kills;
     uint64_t duration_ns = 0;
+    std::optional<TrialWindows> windows; // nothing without kernel probes
 };
 
 } // namespace pinscope

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "model/verdict.h"
 
+#include "model/pin.h"
+
 #include <array>
 
 namespace pinscope {
@@ -14,6 +16,11 @@ std::string_view verdict_name(VerdictKind kind) {
     constexpr std::array<std::string_view, 5> names = {"enforced", "not_enforced", "blocked_elsewhere",
                                                        "unsupported", "inconclusive"};
     return names.at(static_cast<size_t>(kind));
+}
+
+std::string_view asks_name(Asks asks) {
+    static constexpr std::array<std::string_view, 3> names = {"only_over", "always", "unknown"};
+    return names.at(static_cast<size_t>(asks));
 }
 
 std::string_view tier_name(Tier tier) {

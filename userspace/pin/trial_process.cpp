@@ -4,6 +4,7 @@
 #include "base/bytes.h"
 #include "base/text.h"
 #include "pin/mechanism.h"
+#include "run/call_window.h"
 
 #include <cap-ng.h>
 #include <fmt/format.h>
@@ -44,8 +45,10 @@ class TrialProcess {
         if (task_.cumulative ? !pin_cumulatively() : !pin_all())
             return;
         send(StopPoint::allocated);
-        for (const auto& pin : pins_)
-            pin->touch();
+        run::in_call_window(touch_window, [&] {
+            for (const auto& pin : pins_)
+                pin->touch();
+        });
         send(StopPoint::touched);
         for (const auto& pin : pins_) {
             if (!pin->verify()) {
@@ -70,12 +73,15 @@ class TrialProcess {
     }
 
     bool pin_all() {
-        for (const auto& pin : pins_) {
-            if (auto step = pin->pin(); !step)
-                return report(StopPoint::allocated, step);
-            note_granted(*pin, task_.size_bytes);
-        }
-        return true;
+        Step step;
+        run::in_call_window(request_window, [&] {
+            for (size_t i = 0; i < pins_.size() && step; ++i) {
+                step = pins_[i]->pin();
+                if (step)
+                    note_granted(*pins_[i], task_.size_bytes);
+            }
+        });
+        return step || report(StopPoint::allocated, step);
     }
 
     // Largest pieces first: what is left over in the end is less than a page.

@@ -20,6 +20,10 @@ struct TrialTask {
     bool raise_cap_ipc_lock = false;
 };
 
+// The calls of a trial whose windows the kernel's probes see, by tag.
+inline constexpr uint64_t request_window = 1; // the request under test, of all pins together
+inline constexpr uint64_t touch_window = 2;   // the first touch of the memory
+
 // The hidden verb of the trial process, and the task as its arguments.
 inline constexpr const char* trial_verb = "__trial";
 std::vector<std::string> to_arguments(const TrialTask& task);

@@ -116,6 +116,14 @@ void note_death(const run::Exit& exit, const TrialRequest& request, Trial& trial
     }
 }
 
+// What the user held, before the request and at its return; of the outermost windows.
+std::optional<int64_t> user_locked_rise(const Trial& trial) {
+    if (!trial.windows || trial.windows->windows.empty())
+        return std::nullopt;
+    const auto& windows = trial.windows->windows;
+    return minus(windows.back().after.user_locked_vm, windows.front().before.user_locked_vm);
+}
+
 // Between the snapshot before anything was asked for and the last one at which the memory was held.
 void note_deltas(Trial& trial) {
     const Snapshot* before = nullptr;
@@ -128,6 +136,17 @@ void note_deltas(Trial& trial) {
     }
     if (before != nullptr && held != nullptr)
         trial.deltas = difference(*before, *held);
+    trial.deltas.user_locked_bytes = user_locked_rise(trial);
+}
+
+TrialWindows take_windows(probes::Session& probes, const std::vector<Loss>& lost_before) {
+    TrialWindows out;
+    out.sight = probes.sight();
+    out.windows = probes.take_windows();
+    out.losses = probes.losses();
+    for (size_t i = 0; i < out.losses.size(); ++i)
+        out.losses[i].count -= lost_before[i].count;
+    return out;
 }
 
 } // namespace
@@ -167,6 +186,7 @@ Result<Trial> TrialRunner::run(const TrialRequest& request) const {
     trial.count = request.count;
     trial.free_bytes = request.mechanism->allowance();
 
+    const std::vector<Loss> lost_before = settings_.probes ? settings_.probes->losses() : std::vector<Loss>();
     const auto began = MonotonicClock::now();
     const CgroupMemory at_start = read_leaf_memory();
     run::Command command;
@@ -226,6 +246,8 @@ Result<Trial> TrialRunner::run(const TrialRequest& request) const {
     const CgroupMemory at_end = read_leaf_memory();
     trial.cgroup_limit_hits = rise(at_end.limit_hits, at_start.limit_hits);
     trial.cgroup_oom_kills = rise(at_end.oom_kills, at_start.oom_kills);
+    if (settings_.probes != nullptr && settings_.probes->sight().windows)
+        trial.windows = take_windows(*settings_.probes, lost_before);
     note_deltas(trial);
     if (trial.outcome == Outcome::killed && trial.detail.empty())
         trial.detail = trial.cgroup_oom_kills.value_or(0) > 0

@@ -5,6 +5,7 @@
 #include "base/result.h"
 #include "model/trial.h"
 #include "pin/mechanism.h"
+#include "probes/session.h"
 #include "run/interruption.h"
 #include "run/stage.h"
 
@@ -30,6 +31,7 @@ class TrialRunner {
         // Called with the process at this stop point, before it goes on; returns when it may.
         std::optional<StopPoint> hold_at;
         std::function<void(const Trial&, StopPoint, pid_t)> hold;
+        probes::Session* probes = nullptr; // that see the trial's windows; may be none
     };
 
     TrialRunner(const run::Stage& stage, const run::Interruption& interruption, Settings settings)

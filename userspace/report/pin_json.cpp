@@ -2,6 +2,7 @@
 #include "report/pin_json.h"
 
 #include "base/clock.h"
+#include "report/window_json.h"
 
 #include <nlohmann/json.hpp>
 
@@ -104,7 +105,7 @@ ordered_json deltas_json(const Deltas& deltas) {
             {"foll_pin_pages", or_null(deltas.foll_pin_pages)}};
 }
 
-ordered_json trial_json(const Trial& trial) {
+ordered_json trial_json(const Trial& trial, const std::vector<LimitCheck>& checks) {
     ordered_json out;
     out["mechanism"] = trial.mechanism;
     out["role"] = role_name(trial.role);
@@ -136,7 +137,7 @@ ordered_json trial_json(const Trial& trial) {
     auto& snapshots = out["snapshots"] = ordered_json::array();
     for (const auto& [point, snapshot] : trial.snapshots)
         snapshots.push_back(snapshot_json(point, snapshot));
-    out["window"] = nullptr;
+    out["window"] = window_json(trial, checks);
     return out;
 }
 
@@ -206,10 +207,7 @@ ordered_json pin_json(const PinFindings& findings, const PinAnswer& answer) {
     out["summary"] = summary_json(answer);
     auto& probes = out["probes"] = ordered_json::array();
     for (const auto& probe : findings.probes)
-        probes.push_back({{"name", probe.name},
-                          {"hook", probe.hook},
-                          {"state", probe.attached ? "attached" : "unavailable"},
-                          {"reason", text_or_null(probe.reason)}});
+        probes.push_back(probe_json(probe));
     auto& missing = out["missing"] = ordered_json::array();
     for (const auto& entry : findings.host.missing)
         missing.push_back({{"what", entry.what}, {"reason", entry.reason}, {"would_add", entry.would_add}});
@@ -243,8 +241,10 @@ ordered_json pin_json(const PinFindings& findings, const PinAnswer& answer) {
     for (const auto& facts : findings.judged)
         mechanisms.push_back(mechanism_json(facts));
     auto& trials = out["trials"] = ordered_json::array();
-    for (const auto& trial : findings.trials)
-        trials.push_back(trial_json(trial));
+    for (size_t i = 0; i < findings.trials.size(); ++i)
+        trials.push_back(trial_json(findings.trials[i], i < answer.limit_checks.size()
+                                                            ? answer.limit_checks[i]
+                                                            : std::vector<LimitCheck>()));
     auto& not_run = out["not_run"] = ordered_json::array();
     for (const auto& entry : findings.not_run)
         not_run.push_back(

@@ -39,7 +39,7 @@ PinFindings full_findings() {
     findings.question = {Limit::of(8_MiB), "", false, 17_MiB, 4711, true};
     findings.leaf_folder = "/sys/fs/cgroup/a/pinscope-77";
     findings.leaf_shared_because = "busy with 23 others";
-    findings.probes = {{"p", "tp_btf/x", false, "no BTF"}};
+    findings.probes = {{"p", "tp_btf/x", Tier::function, false, "no BTF", 83, 89}};
 
     Trial trial;
     trial.mechanism = "af_xdp-umem";

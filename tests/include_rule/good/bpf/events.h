@@ -1,2 +1,2 @@
-/* SPDX-License-Identifier: GPL-2.0-only */
+/* SPDX-License-Identifier: GPL-2.0-only OR Apache-2.0 */
 #pragma once

@@ -1,0 +1,201 @@
+// SPDX-License-Identifier: GPL-2.0-only OR Apache-2.0
+// Who asked for CAP_IPC_LOCK inside a window, and what the functions that look at limits answered. Two ways:
+// the tracepoint capability:cap_capable (6.14 on), and the functions themselves, by fexit or by kprobe and
+// kretprobe.
+#include "window.h"
+
+struct call_key {
+    __u32 tid;
+    __u32 function;
+};
+
+// Where only kprobes can be had: what was passed to a function that has not returned yet.
+struct {
+    __uint(type, BPF_MAP_TYPE_HASH);
+    __uint(max_entries, 256);
+    __type(key, struct call_key);
+    __type(value, struct window_check);
+} entered_calls SEC(".maps");
+
+static __always_inline int same_check(const struct window_check* a, const struct window_check* b) {
+    if (a->function != b->function || a->result != b->result)
+        return 0;
+    for (int i = 0; i < STACK_FRAMES; ++i)
+        if (a->stack[i] != b->stack[i])
+            return 0;
+    return 1;
+}
+
+static __noinline int note_check(struct window_record* window, const struct window_check* check) {
+    if (!window || !check)
+        return 0;
+    for (__u32 i = 0; i < CHECK_SLOTS; ++i) {
+        struct window_check* slot = &window->checks[i];
+        if (i >= window->check_slots) {
+            *slot = *check;
+            slot->count = 1;
+            window->check_slots = i + 1;
+            return 0;
+        }
+        if (same_check(slot, check)) {
+            slot->count += 1;
+            return 0;
+        }
+    }
+    window->checks_dropped += 1;
+    return 0;
+}
+
+static __always_inline struct window_check* new_check(struct thread_windows* thread, __u32 function,
+                                                      __u64 first, __u64 second, __u64 third) {
+    struct window_check* check = &thread->check;
+    __builtin_memset(check, 0, sizeof(*check));
+    check->function = function;
+    check->arguments[0] = first;
+    check->arguments[1] = second;
+    check->arguments[2] = third;
+    check->syscall = thread->in_syscall ? thread->syscall.number : NO_SYSCALL;
+    return check;
+}
+
+SEC("?tp_btf/cap_capable")
+int capability_asked(__u64* context) {
+    if ((int)context[3] != PINSCOPE_CAP_IPC_LOCK)
+        return 0;
+    struct thread_windows* thread = current_thread();
+    if (!thread)
+        return 0;
+    struct window_check* check = new_check(thread, FUNCTION_cap_capable, 0, 0, PINSCOPE_CAP_IPC_LOCK);
+    check->result = (int)context[4];
+    bpf_get_stack(context, check->stack, sizeof(check->stack), 0);
+    note_check(current_window(), check);
+    return 0;
+}
+
+// --- The function tier
+// ------------------------------------------------------------------------------------------------
+
+static __always_inline __s64 typed_result(__u32 kind, __u64 result) {
+    switch (kind) {
+    case RESULT_BOOL:
+        return result & 0xff;
+    case RESULT_POINTER:
+        return (__s64)result < 0 && (__s64)result >= -4095 ? (__s64)result : 0;
+    default:
+        return (int)result;
+    }
+}
+
+static __always_inline int is_failure(__u32 kind, __s64 result) {
+    return kind == RESULT_BOOL || kind == RESULT_ALLOWS ? result == 0 : result < 0;
+}
+
+// Adds one call to the sums, and to the checks where the function is one. `check` has its arguments, and its
+// stack where it is security_capable.
+static __always_inline int function_returned(struct window_record* window, __u32 function, __u32 kind,
+                                             struct window_check* check, __u64 raw_result) {
+    if (!window)
+        return 0;
+    __s64 result = typed_result(kind, raw_result);
+    struct window_calls* calls = &window->functions[function];
+    calls->calls += 1;
+    if (kind == RESULT_VOID) {
+        calls->pages += function == FUNCTION_unpin_user_page ? 1 : check->arguments[1];
+        return 0;
+    }
+    if (is_failure(kind, result))
+        calls->failed += 1;
+    else if (kind == RESULT_PINS)
+        calls->pages += result;
+    if (kind == RESULT_CHARGE && result < 0)
+        calls->pages += check->arguments[2];
+    if (kind == RESULT_PINS || kind == RESULT_CHARGE)
+        return 0;
+    check->result = result;
+    note_check(window, check);
+    return 0;
+}
+
+// The result follows the arguments; a program may only read its context at places known at load.
+static __always_inline __u64 fexit_result(__u64* context, __u32 function) {
+    switch (argument_count[function]) {
+    case 0:
+        return context[0];
+    case 1:
+        return context[1];
+    case 2:
+        return context[2];
+    case 3:
+        return context[3];
+    case 4:
+        return context[4];
+    case 5:
+        return context[5];
+    case 6:
+        return context[6];
+    default:
+        return 0;
+    }
+}
+
+static __always_inline int is_of_interest(__u32 function, __u64 third) {
+    return function != FUNCTION_security_capable || (int)third == PINSCOPE_CAP_IPC_LOCK;
+}
+
+static __always_inline int on_fexit(__u64* context, __u32 function, __u32 kind) {
+    __u32 arguments = argument_count[function];
+    __u64 third = arguments > 2 ? context[2] : 0;
+    if (!is_of_interest(function, third))
+        return 0;
+    struct thread_windows* thread = current_thread();
+    if (!thread)
+        return 0;
+    __u64 first = arguments > 0 ? context[0] : 0;
+    __u64 second = arguments > 1 ? context[1] : 0;
+    struct window_check* check = new_check(thread, function, first, second, third);
+    if (function == FUNCTION_security_capable)
+        bpf_get_stack(context, check->stack, sizeof(check->stack), 0);
+    return function_returned(current_window(), function, kind, check, fexit_result(context, function));
+}
+
+static __always_inline int on_kprobe(struct pt_regs* registers, __u32 function) {
+    __u64 third = PT_REGS_PARM3(registers);
+    if (!is_of_interest(function, third))
+        return 0;
+    struct thread_windows* thread = current_thread();
+    if (!thread)
+        return 0;
+    struct window_check* check =
+        new_check(thread, function, PT_REGS_PARM1(registers), PT_REGS_PARM2(registers), third);
+    if (function == FUNCTION_security_capable)
+        bpf_get_stack(registers, check->stack, sizeof(check->stack), 0);
+    struct call_key key = {.tid = (__u32)bpf_get_current_pid_tgid(), .function = function};
+    bpf_map_update_elem(&entered_calls, &key, check, BPF_ANY);
+    return 0;
+}
+
+static __always_inline int on_kretprobe(struct pt_regs* registers, __u32 function, __u32 kind) {
+    if (!current_thread())
+        return 0;
+    struct call_key key = {.tid = (__u32)bpf_get_current_pid_tgid(), .function = function};
+    struct window_check* check = bpf_map_lookup_elem(&entered_calls, &key);
+    if (!check)
+        return 0;
+    function_returned(current_window(), function, kind, check, PT_REGS_RC(registers));
+    bpf_map_delete_elem(&entered_calls, &key);
+    return 0;
+}
+
+#define FUNCTION_PROGRAMS(name, kind)                                                                        \
+    SEC("?fexit/" #name) int fexit_##name(__u64* context) {                                                  \
+        return on_fexit(context, FUNCTION_##name, RESULT_##kind);                                            \
+    }                                                                                                        \
+    SEC("?kprobe/" #name) int kprobe_##name(struct pt_regs* registers) {                                     \
+        return on_kprobe(registers, FUNCTION_##name);                                                        \
+    }                                                                                                        \
+    SEC("?kretprobe/" #name) int kretprobe_##name(struct pt_regs* registers) {                               \
+        return on_kretprobe(registers, FUNCTION_##name, RESULT_##kind);                                      \
+    }
+PINSCOPE_FUNCTIONS(FUNCTION_PROGRAMS)
+
+char LICENSE[] SEC("license") = "GPL";

@@ -1,0 +1,36 @@
+// SPDX-License-Identifier: Apache-2.0
+// Loading and attaching, step by step as session.h tells. Inside probes/ only: it shows the skeleton.
+#pragma once
+
+#include "model/probe.h"
+#include "model/window.h"
+#include "probes/session.h"
+
+#include <memory>
+#include <optional>
+#include <pinscope.skel.h>
+#include <string>
+#include <vector>
+
+namespace pinscope::probes {
+
+struct Loaded {
+    struct Free {
+        void operator()(pinscope_bpf* skeleton) const { pinscope_bpf__destroy(skeleton); }
+    };
+    struct Detach {
+        void operator()(bpf_link* link) const { (void)::bpf_link__destroy(link); }
+    };
+
+    std::unique_ptr<pinscope_bpf, Free> skeleton; // null: nothing is attached
+    std::vector<std::unique_ptr<bpf_link, Detach>> links;
+    std::vector<Probe> probes;
+    WindowSight sight;
+
+    // Runs of a program that did not take place, as the kernel counts them.
+    std::optional<uint64_t> missed(const std::string& program) const;
+};
+
+Loaded load(const SessionOptions& options);
+
+} // namespace pinscope::probes
