@@ -141,7 +141,7 @@ struct k_sigaction___pin {
 };
 
 struct page___5_10 {
-    unsigned long mem_cgroup;
+    struct mem_cgroup* mem_cgroup;
     unsigned int page_type;
 };
 

@@ -12,9 +12,11 @@ static __always_inline void send_window(struct window_record* window) {
         count_loss(LOST_RING_FULL);
 }
 
-/* Ends the innermost window of a thread; `depth` becomes one less, and at 0 the thread is forgotten. */
-static __noinline int end_window(struct thread_windows* thread, __u32 tid, __u32 end, __u32 cause,
-                                 __u32 exit_code) {
+/* Ends the innermost window of a thread; its depth becomes one less. Not static, so that the verifier goes
+ * through it once and not at every call: it takes numbers only, since until 5.12 such a function may take
+ * nothing else. */
+__noinline int end_window(__u32 tid, __u32 end, __u32 cause, __u32 exit_code) {
+    struct thread_windows* thread = bpf_map_lookup_elem(&threads, &tid);
     if (!thread)
         return 0;
     struct window_record* window = innermost_window(thread, tid);
@@ -42,6 +44,6 @@ static __always_inline void end_thread(__u32 tid, __u32 cause, __u32 exit_code) 
     if (!thread)
         return;
     for (int i = 0; i < WINDOWS_PER_THREAD && thread->depth > 0; ++i)
-        end_window(thread, tid, ENDED_UNFINISHED, cause, exit_code);
+        end_window(tid, ENDED_UNFINISHED, cause, exit_code);
     bpf_map_delete_elem(&threads, &tid);
 }

@@ -37,9 +37,11 @@ enum {
     F(__account_locked_vm, ERROR)                                                                            \
     F(account_locked_vm, ERROR)                                                                              \
     F(__io_account_mem, ERROR)                                                                               \
+    F(io_account_mem, ERROR)                                                                                 \
     F(mm_account_pinned_pages, ERROR)                                                                        \
     F(xdp_umem_create, POINTER)                                                                              \
     F(ib_umem_get, POINTER)                                                                                  \
+    F(bpf_map_charge_init, ERROR)                                                                            \
     F(pin_user_pages, PINS)                                                                                  \
     F(pin_user_pages_fast, PINS)                                                                             \
     F(pin_user_pages_remote, PINS)                                                                           \

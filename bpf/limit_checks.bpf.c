@@ -75,12 +75,15 @@ int capability_asked(__u64* context) {
 // --- The function tier
 // ------------------------------------------------------------------------------------------------
 
-static __always_inline __s64 typed_result(__u32 kind, __u64 result) {
+// `slot` is memory of a map: the verifier lets nothing be computed with a pointer that a function returned,
+// but forgets that it is one on this way.
+static __always_inline __s64 typed_result(__u32 kind, __u64 result, volatile __s64* slot) {
     switch (kind) {
     case RESULT_BOOL:
         return result & 0xff;
     case RESULT_POINTER:
-        return (__s64)result < 0 && (__s64)result >= -4095 ? (__s64)result : 0;
+        *slot = result;
+        return *slot < 0 && *slot >= -4095 ? *slot : 0;
     default:
         return (int)result;
     }
@@ -96,7 +99,7 @@ static __always_inline int function_returned(struct window_record* window, __u32
                                              struct window_check* check, __u64 raw_result) {
     if (!window)
         return 0;
-    __s64 result = typed_result(kind, raw_result);
+    __s64 result = typed_result(kind, raw_result, &check->result);
     struct window_calls* calls = &window->functions[function];
     calls->calls += 1;
     if (kind == RESULT_VOID) {
@@ -116,26 +119,38 @@ static __always_inline int function_returned(struct window_record* window, __u32
     return 0;
 }
 
-// The result follows the arguments; a program may only read its context at places known at load.
-static __always_inline __u64 fexit_result(__u64* context, __u32 function) {
-    switch (argument_count[function]) {
-    case 0:
-        return context[0];
-    case 1:
-        return context[1];
-    case 2:
-        return context[2];
-    case 3:
-        return context[3];
-    case 4:
-        return context[4];
-    case 5:
-        return context[5];
-    case 6:
-        return context[6];
-    default:
-        return 0;
+// One word of a fexit program's context: the arguments, then the result. The verifier wants its place in the
+// instruction itself, and the compiler would compute it where it is written as a variable index.
+#define CONTEXT_WORD(n)                                                                                      \
+    case n:                                                                                                  \
+        asm volatile("%0 = *(u64 *)(%1 + " #n " * 8)" : "=r"(word) : "r"(context));                          \
+        break;
+
+static __always_inline __u64 context_word(__u64* context, __u32 n) {
+    __u64 word = 0;
+    switch (n) {
+        CONTEXT_WORD(0)
+        CONTEXT_WORD(1)
+        CONTEXT_WORD(2)
+        CONTEXT_WORD(3)
+        CONTEXT_WORD(4)
+        CONTEXT_WORD(5)
+        CONTEXT_WORD(6)
     }
+    return word;
+}
+
+// Only arguments that are used are read: until 6.18 the verifier refuses to read a pointer to a pointer.
+static __always_inline int is_argument_used(__u32 function, __u32 kind, __u32 n) {
+    if (kind == RESULT_PINS)
+        return 0;
+    if (kind == RESULT_VOID)
+        return n == 1 && function != FUNCTION_unpin_user_page;
+    return 1;
+}
+
+static __always_inline __u64 fexit_argument(__u64* context, __u32 function, __u32 kind, __u32 n) {
+    return is_argument_used(function, kind, n) && argument_count[function] > n ? context_word(context, n) : 0;
 }
 
 static __always_inline int is_of_interest(__u32 function, __u64 third) {
@@ -143,19 +158,18 @@ static __always_inline int is_of_interest(__u32 function, __u64 third) {
 }
 
 static __always_inline int on_fexit(__u64* context, __u32 function, __u32 kind) {
-    __u32 arguments = argument_count[function];
-    __u64 third = arguments > 2 ? context[2] : 0;
+    __u64 third = fexit_argument(context, function, kind, 2);
     if (!is_of_interest(function, third))
         return 0;
     struct thread_windows* thread = current_thread();
     if (!thread)
         return 0;
-    __u64 first = arguments > 0 ? context[0] : 0;
-    __u64 second = arguments > 1 ? context[1] : 0;
-    struct window_check* check = new_check(thread, function, first, second, third);
+    struct window_check* check = new_check(thread, function, fexit_argument(context, function, kind, 0),
+                                           fexit_argument(context, function, kind, 1), third);
     if (function == FUNCTION_security_capable)
         bpf_get_stack(context, check->stack, sizeof(check->stack), 0);
-    return function_returned(current_window(), function, kind, check, fexit_result(context, function));
+    __u64 result = kind == RESULT_VOID ? 0 : context_word(context, argument_count[function]);
+    return function_returned(current_window(), function, kind, check, result);
 }
 
 static __always_inline int on_kprobe(struct pt_regs* registers, __u32 function) {

@@ -55,7 +55,7 @@ static __always_inline void abandon_left(struct thread_windows* thread, __u32 ti
     for (int i = 0; i < WINDOWS_PER_THREAD; ++i) {
         if (thread->depth == 0 || !is_left(thread, stack_pointer, on_signal_stack, at_entry))
             return;
-        end_window(thread, tid, ENDED_ABANDONED, CAUSE_NONE, 0);
+        end_window(tid, ENDED_ABANDONED, CAUSE_NONE, 0);
     }
 }
 
@@ -126,7 +126,7 @@ int call_returned(struct pt_regs* registers) {
     abandon_left(thread, tid, stack_pointer, on_signal_stack, 0);
     __u32 top = thread->depth - 1;
     if (top < WINDOWS_PER_THREAD && thread->stack_pointers[bounded(top)] == stack_pointer)
-        end_window(thread, tid, ENDED_RETURNED, CAUSE_NONE, 0);
+        end_window(tid, ENDED_RETURNED, CAUSE_NONE, 0);
     else if (top != WINDOWS_PER_THREAD - 1) // else of a call that was too deep, counted at its entry
         count_loss(LOST_RETURN_WITHOUT_ENTRY);
     if (thread->depth == 0)

@@ -36,16 +36,20 @@ constexpr std::array asker_rules = {
     AskerRule{"perf_mmap", Asks::only_over},
     // drivers/infiniband/core/umem.c, only where pinned_vm is over
     AskerRule{"ib_umem_get", Asks::only_over},
+    AskerRule{"__ib_umem_get", Asks::only_over},
+    AskerRule{"__ib_umem_get_va", Asks::only_over},
     // ipc/shm.c, whether the caller may lock what is not its own
     AskerRule{"shmctl_do_lock", Asks::always},
     // io_uring/io_uring.c, once at set-up, whatever the limit
     AskerRule{"io_uring_setup", Asks::always},
     AskerRule{"io_uring_create", Asks::always},
-    // net/xdp/xdp_umem.c, net/core/skbuff.c
+    // net/xdp/xdp_umem.c, net/core/skbuff.c (inlined in sock_zerocopy_alloc until 5.10)
     AskerRule{"xdp_umem_create", Asks::always},
     AskerRule{"mm_account_pinned_pages", Asks::always},
+    AskerRule{"sock_zerocopy_alloc", Asks::always},
     // drivers/vfio/vfio_iommu_type1.c, kept for what is pinned later
     AskerRule{"vfio_dma_do_map", Asks::always},
+    AskerRule{"vfio_iommu_type1_ioctl", Asks::always},
 };
 
 Asks rule_for(const std::string& function) {
@@ -110,7 +114,7 @@ void note(LimitCheck& check, const LimitCheckSeen& seen) {
     check.count = std::max(check.count, seen.count);
     if (seen.capability_refused)
         check.capability_refused = check.capability_refused.value_or(false) || *seen.capability_refused;
-    else
+    else if (!check.result || seen.denied)
         check.result = seen.result;
 }
 

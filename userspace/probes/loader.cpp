@@ -18,6 +18,7 @@
 #include <cstdarg>
 #include <cstdio>
 #include <map>
+#include <thread>
 
 namespace pinscope::probes {
 namespace {
@@ -89,6 +90,8 @@ struct FunctionChoice {
 
 constexpr const char* nothing_to_add_to = "without call windows there is nothing to add to";
 
+constexpr unsigned most_arguments = 6; // of a function for fexit: kernel/bpf/trampoline.c (12 from 6.6 on)
+
 class Loader {
   public:
     explicit Loader(const SessionOptions& options) : options_(options) {}
@@ -109,9 +112,9 @@ class Loader {
             refuse_rest(nothing_to_add_to);
             return std::move(out_);
         }
-        open_and_load();
-        if (out_.skeleton)
-            attach();
+        do {
+            open_and_load();
+        } while (out_.skeleton && !attach());
         describe();
         return std::move(out_);
     }
@@ -172,14 +175,15 @@ class Loader {
         choice.facts = &facts;
         const auto arguments = types.argument_count(std::string(facts.name), std::string(facts.module));
         const std::string& no_fexit = type_refused_[ProgramType::fexit];
-        if (no_fexit.empty() && arguments) {
+        if (no_fexit.empty() && arguments.value_or(most_arguments + 1) <= most_arguments) {
             choice.arguments = *arguments;
             choice.possible = true;
             return choice;
         }
         choice.type = ProgramType::kprobe;
-        choice.reason =
-            no_fexit.empty() ? "fexit: not among this kernel's functions with types" : "fexit: " + no_fexit;
+        choice.reason = !no_fexit.empty() ? "fexit: " + no_fexit
+                        : arguments       ? "fexit: it has too many arguments"
+                                          : "fexit: not among this kernel's functions with types";
         const std::string& no_kprobe = type_refused_[ProgramType::kprobe];
         choice.possible = no_kprobe.empty();
         if (!choice.possible)
@@ -291,23 +295,29 @@ class Loader {
 
     // --- Attaching ----------------------------------------------------------------------------------------
 
-    void attach() {
+    // False: the better program of a function could not be attached; all is to be loaded again with its
+    // stand-in.
+    bool attach() {
         const uint8_t yes = 1;
         for (const uint64_t cgroup : options_.cgroups)
             (void)::bpf_map__update_elem(out_.skeleton->maps.target_cgroups, &cgroup, sizeof(cgroup), &yes,
                                          sizeof(yes), BPF_ANY);
-        for (auto& choice : functions_)
-            if (choice.possible)
-                attach_function(choice);
+        for (auto& choice : functions_) {
+            if (!choice.possible || attach_function(choice) || !choice.possible)
+                continue;
+            out_.detach();
+            return false;
+        }
         for (const auto& program : plain_programs())
             if (program.type != ProgramType::user_run && is_available(program.name) &&
                 part_is_whole(program.part))
                 attach_plain(program);
         if (!can_see_windows()) {
-            out_.links.clear();
+            out_.detach();
             out_.skeleton.reset();
             refuse_rest(nothing_to_add_to);
         }
+        return true;
     }
 
     bool part_is_whole(Part part) const {
@@ -326,10 +336,10 @@ class Loader {
         if (link == nullptr)
             unavailable_[std::string(facts.name)] = refusal_words(errno);
         else
-            out_.links.emplace_back(link);
+            (facts.type == ProgramType::uprobe ? out_.uprobes : out_.links).emplace_back(link);
     }
 
-    void attach_function(FunctionChoice& choice) {
+    bool attach_function(FunctionChoice& choice) {
         std::vector<std::unique_ptr<bpf_link, Loaded::Detach>> links;
         // The return probe first, so that what was entered returns to one.
         auto names = programs_of(choice);
@@ -338,17 +348,14 @@ class Loader {
             links.emplace_back(::bpf_program__attach(find(name)));
             if (links.back())
                 continue;
-            const int error = errno;
-            choice.possible = false;
-            const std::string why = error == ENOENT || error == EINVAL
-                                        ? "no such function in this kernel, or only inlined"
-                                        : refusal_words(error);
-            choice.reason += fmt::format("{}{}: {}", choice.reason.empty() ? "" : "; ",
-                                         program_type_name(choice.type), why);
-            return;
+            const bool absent = choice.type == ProgramType::kprobe && (errno == ENOENT || errno == EINVAL);
+            use_stand_in(choice,
+                         absent ? "no such function in this kernel, or only inlined" : refusal_words(errno));
+            return false;
         }
         for (auto& link : links)
             out_.links.push_back(std::move(link));
+        return true;
     }
 
     // --- What came of it ----------------------------------------------------------------------------------
@@ -419,6 +426,16 @@ class Loader {
 };
 
 } // namespace
+
+void Loaded::detach() {
+    std::vector<std::thread> threads;
+    for (auto& uprobe : uprobes)
+        threads.emplace_back([&uprobe] { uprobe.reset(); });
+    for (auto& thread : threads)
+        thread.join();
+    uprobes.clear();
+    links.clear();
+}
 
 std::optional<uint64_t> Loaded::missed(const std::string& program) const {
     const bpf_program* found =

@@ -24,8 +24,16 @@ struct Loaded {
 
     std::unique_ptr<pinscope_bpf, Free> skeleton; // null: nothing is attached
     std::vector<std::unique_ptr<bpf_link, Detach>> links;
+    std::vector<std::unique_ptr<bpf_link, Detach>> uprobes;
     std::vector<Probe> probes;
     WindowSight sight;
+
+    Loaded() = default;
+    Loaded(Loaded&&) = default;
+    Loaded& operator=(Loaded&&) = default;
+    ~Loaded() { detach(); }
+    // Taking a uprobe away waits for the kernel, some 100 ms; all together wait no longer than one.
+    void detach();
 
     // Runs of a program that did not take place, as the kernel counts them.
     std::optional<uint64_t> missed(const std::string& program) const;
