@@ -15,22 +15,20 @@ static __always_inline __u64 counter_at(const void* counters, __u64 index) {
 }
 
 static __always_inline void read_user_memlock(const struct cred___pin* cred, struct window_budgets* budgets) {
-    budgets->user_memlock_bytes = BUDGET_UNKNOWN;
-    budgets->user_memlock_is_pages = 0;
+    budgets->user_memlock_pages = BUDGET_UNKNOWN;
     if (bpf_core_enum_value_exists(enum rlimit_type___6_0, UCOUNT_RLIMIT_MEMLOCK___6_0)) {
         const struct ucounts___6_0* counts = (const void*)BPF_CORE_READ(cred, ucounts);
-        budgets->user_memlock_bytes =
+        budgets->user_memlock_pages =
             counter_at(__builtin_preserve_access_index(&counts->rlimit),
                        bpf_core_enum_value(enum rlimit_type___6_0, UCOUNT_RLIMIT_MEMLOCK___6_0));
     } else if (bpf_core_enum_value_exists(enum ucount_type___5_15, UCOUNT_RLIMIT_MEMLOCK___5_15)) {
         const struct ucounts___5_15* counts = (const void*)BPF_CORE_READ(cred, ucounts);
-        budgets->user_memlock_bytes =
+        budgets->user_memlock_pages =
             counter_at(__builtin_preserve_access_index(&counts->ucount),
                        bpf_core_enum_value(enum ucount_type___5_15, UCOUNT_RLIMIT_MEMLOCK___5_15));
     } else if (bpf_core_field_exists(struct user_struct___5_10, locked_shm)) {
         const struct user_struct___5_10* user = (const void*)BPF_CORE_READ(cred, user);
-        budgets->user_memlock_bytes = BPF_CORE_READ(user, locked_shm);
-        budgets->user_memlock_is_pages = 1;
+        budgets->user_memlock_pages = BPF_CORE_READ(user, locked_shm);
     }
 }
 

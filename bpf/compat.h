@@ -35,6 +35,15 @@ struct signal_struct___pin {
     int group_exit_code;
 };
 
+struct signal_struct___5_17 {
+    struct task_struct* group_exec_task;
+};
+
+struct signal_struct___5_10 {
+    struct task_struct* group_exit_task;
+    unsigned int flags;
+};
+
 struct user_struct___pin {
     struct {
         long counter;
@@ -121,8 +130,6 @@ struct task_struct___pin {
     int tgid;
     unsigned int flags;
     int exit_code;
-    unsigned long sas_ss_sp;
-    unsigned long sas_ss_size;
     struct mm_struct___pin* mm;
     struct signal_struct___pin* signal;
     const struct cred___pin* cred;
@@ -167,4 +174,5 @@ enum {
     PINSCOPE_GFP_MOVABLE = 0x8,
     PINSCOPE_GFP_HIGHUSER = 0x100002,
     PINSCOPE_PG_KMEMCG = 0x200,
+    PINSCOPE_SIGNAL_GROUP_EXIT = 0x4, /* include/linux/sched/signal.h */
 };

@@ -98,12 +98,10 @@ struct window_budgets {
     __u64 locked_vm_pages;      /* mm->locked_vm */
     __u64 pinned_vm_pages;      /* mm->pinned_vm */
     __u64 user_locked_vm_pages; /* cred->user->locked_vm */
-    __u64 user_memlock_bytes; /* the memlock count of cred->ucounts, 5.15 on; 5.10: user->locked_shm, in pages
-                               */
-    __u64 memlock_soft;       /* signal->rlim[RLIMIT_MEMLOCK] */
+    __u64 user_memlock_pages;   /* the memlock count of cred->ucounts; before 5.14 user->locked_shm */
+    __u64 memlock_soft;         /* signal->rlim[RLIMIT_MEMLOCK] */
     __u64 memlock_hard;
     __u64 cgroup_usage_pages; /* of the memory cgroup */
-    __u64 user_memlock_is_pages;
 };
 
 struct window_syscall {
@@ -148,16 +146,14 @@ struct window_record {
     __u64 stack_pointer; /* at entry */
     __u32 tgid;          /* in the initial pid namespace */
     __u32 tid;
-    __u32 end;       /* enum window_end */
-    __u32 cause;     /* enum window_cause */
-    __u32 exit_code; /* as in wait(2), for CAUSE_EXIT, CAUSE_SIGNAL, CAUSE_OOM_KILL */
-    __u32 signals;   /* handlers run inside */
-    __u32 on_signal_stack;
+    __u32 end;           /* enum window_end */
+    __u32 cause;         /* enum window_cause */
+    __u32 exit_code;     /* as in wait(2), for CAUSE_EXIT, CAUSE_SIGNAL, CAUSE_OOM_KILL */
+    __u32 signals;       /* handlers run inside */
     __u32 syscall_slots; /* used */
     __u32 check_slots;
     __u32 syscalls_dropped; /* for want of a slot */
     __u32 checks_dropped;
-    __u32 pad;
     struct window_budgets before;
     struct window_budgets after;
     struct window_calls functions[FUNCTION_COUNT];
@@ -167,9 +163,9 @@ struct window_record {
 };
 
 #ifdef __cplusplus
-static_assert(sizeof(window_budgets) == 64);
+static_assert(sizeof(window_budgets) == 56);
 static_assert(sizeof(window_syscall) == 88);
 static_assert(sizeof(window_check) == 144);
-static_assert(sizeof(window_record) == 5 * 8 + 12 * 4 + 2 * 64 + FUNCTION_COUNT * 24 + PAGE_CLASS_COUNT * 8 +
+static_assert(sizeof(window_record) == 5 * 8 + 10 * 4 + 2 * 56 + FUNCTION_COUNT * 24 + PAGE_CLASS_COUNT * 8 +
                                            SYSCALL_SLOTS * 88 + CHECK_SLOTS * 144);
 #endif

@@ -16,7 +16,6 @@ struct {
 /* One thread with open windows. */
 struct thread_windows {
     __u64 stack_pointers[WINDOWS_PER_THREAD];
-    __u8 on_signal_stack[WINDOWS_PER_THREAD];
     __u32 depth;
     __u32 in_syscall; /* 1: `syscall` was entered in the innermost window and has not returned */
     struct window_syscall syscall;

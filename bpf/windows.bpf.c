@@ -8,9 +8,10 @@
 //      return that matches none:    its entry was not seen; counted
 //      the thread ends, or execs:   all its windows are unfinished
 //
-// A signal handler may run on a stack of its own, anywhere in memory: stack pointers are compared on one
-// stack only. A window on the handler's stack is inside those on the ordinary one, and over when the thread
-// is back there.
+// That is the rule by which the kernel drops what it keeps for return probes (kernel/events/uprobes.c
+// cleanup_return_instances), so it is the only one that can be right here. Its price is the kernel's: a call
+// on another stack that lies above the open one's (sigaltstack, coroutines) ends the program with SIGILL at
+// the outer return.
 #include "deliver.h"
 
 // Never written.
@@ -30,37 +31,22 @@ static __always_inline __u64 bounded(__u64 index) {
     return index & (WINDOWS_PER_THREAD - 1);
 }
 
-static __always_inline __u32 is_signal_stack(__u64 stack_pointer) {
-    const struct task_struct___pin* task = (const void*)bpf_get_current_task();
-    __u64 base = BPF_CORE_READ(task, sas_ss_sp);
-    __u64 size = BPF_CORE_READ(task, sas_ss_size);
-    return size && stack_pointer - base <= size;
-}
-
-// Whether the innermost window's call is over, now that the thread runs at this stack pointer. `at_entry`: of
-// a new call, which must be deeper; else of a return, whose own window is not over.
-static __always_inline int is_left(const struct thread_windows* thread, __u64 stack_pointer,
-                                   __u32 on_signal_stack, int at_entry) {
-    __u32 top = thread->depth - 1;
-    if (top >= WINDOWS_PER_THREAD)
-        return 0;
-    if (thread->on_signal_stack[bounded(top)] != on_signal_stack)
-        return thread->on_signal_stack[bounded(top)];
-    __u64 open = thread->stack_pointers[bounded(top)];
-    return at_entry ? stack_pointer >= open : stack_pointer > open;
-}
-
+// `at_entry`: of a new call, which must be deeper; else of a return, whose own window is not over.
 static __always_inline void abandon_left(struct thread_windows* thread, __u32 tid, __u64 stack_pointer,
-                                         __u32 on_signal_stack, int at_entry) {
+                                         int at_entry) {
     for (int i = 0; i < WINDOWS_PER_THREAD; ++i) {
-        if (thread->depth == 0 || !is_left(thread, stack_pointer, on_signal_stack, at_entry))
+        __u32 top = thread->depth - 1;
+        if (top >= WINDOWS_PER_THREAD)
+            return;
+        __u64 open = thread->stack_pointers[bounded(top)];
+        if (at_entry ? stack_pointer < open : stack_pointer <= open)
             return;
         end_window(tid, ENDED_ABANDONED, CAUSE_NONE, 0);
     }
 }
 
 static __always_inline void open_window(struct thread_windows* thread, __u32 tid, __u64 tag,
-                                        __u64 stack_pointer, __u32 on_signal_stack) {
+                                        __u64 stack_pointer) {
     __u32 depth = thread->depth;
     if (depth >= WINDOWS_PER_THREAD) {
         count_loss(LOST_TOO_DEEP);
@@ -77,12 +63,10 @@ static __always_inline void open_window(struct thread_windows* thread, __u32 tid
     if (!window)
         return;
     thread->stack_pointers[bounded(depth)] = stack_pointer;
-    thread->on_signal_stack[bounded(depth)] = on_signal_stack;
     thread->depth = depth + 1;
     window->tag = tag;
     window->outer_entered_ns = outer_entered_ns;
     window->stack_pointer = stack_pointer;
-    window->on_signal_stack = on_signal_stack;
     window->tid = tid;
     window->tgid = bpf_get_current_pid_tgid() >> 32;
     read_budgets(&window->before);
@@ -95,7 +79,6 @@ int call_entered(struct pt_regs* registers) {
         return 0;
     __u32 tid = (__u32)bpf_get_current_pid_tgid();
     __u64 stack_pointer = PT_REGS_SP(registers);
-    __u32 on_signal_stack = is_signal_stack(stack_pointer);
     struct thread_windows* thread = bpf_map_lookup_elem(&threads, &tid);
     if (!thread) {
         bpf_map_update_elem(&threads, &tid, &no_windows, BPF_ANY);
@@ -105,8 +88,8 @@ int call_entered(struct pt_regs* registers) {
             return 0;
         }
     }
-    abandon_left(thread, tid, stack_pointer, on_signal_stack, 1);
-    open_window(thread, tid, PT_REGS_PARM1(registers), stack_pointer, on_signal_stack);
+    abandon_left(thread, tid, stack_pointer, 1);
+    open_window(thread, tid, PT_REGS_PARM1(registers), stack_pointer);
     if (thread->depth == 0)
         bpf_map_delete_elem(&threads, &tid);
     return 0;
@@ -122,8 +105,7 @@ int call_returned(struct pt_regs* registers) {
         return 0;
     }
     __u64 stack_pointer = PT_REGS_SP(registers) - RETURN_ADDRESS_BYTES;
-    __u32 on_signal_stack = is_signal_stack(stack_pointer);
-    abandon_left(thread, tid, stack_pointer, on_signal_stack, 0);
+    abandon_left(thread, tid, stack_pointer, 0);
     __u32 top = thread->depth - 1;
     if (top < WINDOWS_PER_THREAD && thread->stack_pointers[bounded(top)] == stack_pointer)
         end_window(tid, ENDED_RETURNED, CAUSE_NONE, 0);
@@ -134,6 +116,20 @@ int call_returned(struct pt_regs* registers) {
     return 0;
 }
 
+// Whether another thread of the process execs: all others are ended for it (fs/exec.c de_thread).
+static __always_inline int makes_room_for_exec(const struct task_struct___pin* task) {
+    const struct signal_struct___pin* signal = BPF_CORE_READ(task, signal);
+    if (bpf_core_field_exists(struct signal_struct___5_17, group_exec_task)) {
+        const struct signal_struct___5_17* new_signal = (const void*)signal;
+        return BPF_CORE_READ(new_signal, group_exec_task) != 0;
+    }
+    // Until 5.16 the field is also used by an exit of the whole process, which sets a flag besides.
+    const struct signal_struct___5_10* old_signal = (const void*)signal;
+    return bpf_core_field_exists(struct signal_struct___5_10, group_exit_task) &&
+           BPF_CORE_READ(old_signal, group_exit_task) &&
+           !(BPF_CORE_READ(old_signal, flags) & PINSCOPE_SIGNAL_GROUP_EXIT);
+}
+
 SEC("?tp_btf/sched_process_exit")
 int thread_ended(__u64* context) {
     const struct task_struct___pin* task = (const void*)context[0];
@@ -142,6 +138,8 @@ int thread_ended(__u64* context) {
         return 0;
     __u32 code = BPF_CORE_READ(task, exit_code);
     __u32 cause = (code & 0x7f) == 0 ? CAUSE_EXIT : CAUSE_SIGNAL;
+    if (cause == CAUSE_EXIT && makes_room_for_exec(task))
+        cause = CAUSE_EXEC;
     if (cause == CAUSE_SIGNAL && BPF_CORE_READ(task, signal, oom_mm))
         cause = CAUSE_OOM_KILL;
     end_thread(tid, cause, code);

@@ -75,7 +75,6 @@ struct CallWindow {
     WindowCause cause = WindowCause::none; // why it is unfinished
     uint32_t exit_code = 0;                // as in wait(2)
     uint32_t signals = 0;                  // handlers that ran inside
-    bool on_signal_stack = false;
     BudgetsSeen before;
     BudgetsSeen after;
     std::vector<SyscallsSeen> syscalls;

@@ -70,6 +70,11 @@ class Session::Impl {
         for (const auto& words : loss_words)
             out.push_back(
                 {std::string(words.reason), loaded_.skeleton ? sum(words.number) : 0, words.windows});
+        uint64_t missed = 0;
+        for (const auto& probe : loaded_.probes)
+            if (probe.attached)
+                missed += loaded_.missed(probe.name).value_or(0);
+        out.push_back({"missed_run", missed, false});
         return out;
     }
 

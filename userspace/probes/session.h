@@ -46,7 +46,8 @@ class Session {
 
     // The windows that ended since the last call, in order.
     std::vector<CallWindow> take_windows();
-    // Since the start; every reason, zero too.
+    // Since the start; every reason, zero too. `missed_run`: a program was not run because it was under way
+    // on that processor already; that may have been for any task of the host.
     std::vector<Loss> losses() const;
     // Fills in Probe::missed, with what was missed so far.
     void read_missed();

@@ -14,10 +14,6 @@
 namespace pinscope::probes {
 namespace {
 
-std::optional<uint64_t> bytes(uint64_t value) {
-    return value == BUDGET_UNKNOWN ? std::nullopt : std::optional(value);
-}
-
 std::optional<uint64_t> pages(uint64_t value) {
     return value == BUDGET_UNKNOWN ? std::nullopt : std::optional(value * page_size());
 }
@@ -27,8 +23,7 @@ BudgetsSeen read_budgets(const window_budgets& budgets) {
     out.locked_vm = pages(budgets.locked_vm_pages);
     out.pinned_vm = pages(budgets.pinned_vm_pages);
     out.user_locked_vm = pages(budgets.user_locked_vm_pages);
-    out.user_memlock = budgets.user_memlock_is_pages != 0 ? pages(budgets.user_memlock_bytes)
-                                                          : bytes(budgets.user_memlock_bytes);
+    out.user_memlock = pages(budgets.user_memlock_pages);
     out.memlock_soft = budgets.memlock_soft;
     out.memlock_hard = budgets.memlock_hard;
     out.cgroup_usage = pages(budgets.cgroup_usage_pages);
@@ -139,7 +134,6 @@ CallWindow read_window(const window_record& record, KernelSymbols& symbols) {
     out.cause = static_cast<WindowCause>(record.cause);
     out.exit_code = record.exit_code;
     out.signals = record.signals;
-    out.on_signal_stack = record.on_signal_stack != 0;
     out.before = read_budgets(record.before);
     out.after = read_budgets(record.after);
     for (const auto& call : std::span(record.syscalls).first(record.syscall_slots))

@@ -1,0 +1,485 @@
+// SPDX-License-Identifier: Apache-2.0
+// The truth of call windows: every call that is entered is delivered once, as it ended, or counted as lost.
+#include "base/bytes.h"
+#include "kernel/host_under_test.h"
+#include "kernel/probe_host.h"
+#include "kernel/test_cgroups.h"
+#include "probes/session.h"
+#include "run/call_window.h"
+#include "support/skip.h"
+
+#include <gtest/gtest.h>
+
+#include <fcntl.h>
+#include <sys/mman.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <atomic>
+#include <csetjmp>
+#include <csignal>
+#include <cstdlib>
+#include <thread>
+#include <vector>
+
+namespace pinscope {
+namespace {
+
+using probes::Session;
+using probes::SessionOptions;
+using run::in_call_window;
+
+SessionOptions options() {
+    const auto marker = run::own_marker();
+    SessionOptions out;
+    out.marked_file = marker.file;
+    out.marked_offset = marker.offset;
+    return out;
+}
+
+// Runs `body` in a child, which ends with status 0 unless the body ends it; returns its status as wait(2) has
+// it.
+template <class Body>
+int in_child(Body body) {
+    const pid_t child = ::fork();
+    if (child == 0) {
+        body();
+        ::_exit(0);
+    }
+    int status = -1;
+    ::waitpid(child, &status, 0);
+    return status;
+}
+
+class CallWindows : public testing::Test {
+  protected:
+    void open(const SessionOptions& wanted = options()) {
+        if (const auto why = test::why_no_windows(); !why.empty())
+            SKIP_HERE(why);
+        session_.emplace(wanted);
+        ASSERT_TRUE(session_->sight().windows) << test::words(session_->probes());
+    }
+    void SetUp() override { open(); }
+
+    std::vector<CallWindow> take() { return session_->take_windows(); }
+    uint64_t lost(std::string_view reason) const {
+        for (const auto& loss : session_->losses())
+            if (loss.reason == reason)
+                return loss.count;
+        ADD_FAILURE() << "no such loss: " << reason;
+        return 0;
+    }
+    uint64_t lost_windows() const {
+        uint64_t sum = 0;
+        for (const auto& loss : session_->losses())
+            sum += loss.windows ? loss.count : 0;
+        return sum;
+    }
+
+    std::optional<Session> session_;
+};
+
+uint64_t count(const std::vector<CallWindow>& windows, WindowEnd end) {
+    return static_cast<uint64_t>(
+        std::count_if(windows.begin(), windows.end(), [&](const CallWindow& one) { return one.end == end; }));
+}
+
+TEST_F(CallWindows, OneCallWithWhatHappenedInside) {
+    in_child([] {
+        in_call_window(7, [] {
+            ::mlock(nullptr, 0);
+            ::syscall(SYS_fcntl, 555, F_GETFD);
+        });
+    });
+    const auto windows = take();
+    ASSERT_EQ(windows.size(), 1U);
+    EXPECT_EQ(windows[0].tag, 7U);
+    EXPECT_EQ(windows[0].end, WindowEnd::returned);
+    EXPECT_GT(windows[0].left_ns, windows[0].entered_ns);
+    EXPECT_EQ(windows[0].outer_entered_ns, 0U);
+    ASSERT_GE(windows[0].syscalls.size(), 2U);
+    EXPECT_EQ(windows[0].syscalls[0].name, "mlock");
+    EXPECT_EQ(windows[0].syscalls[0].result, 0);
+    EXPECT_EQ(windows[0].syscalls[1].name, "fcntl");
+    EXPECT_EQ(windows[0].syscalls[1].result, -EBADF);
+    EXPECT_EQ(windows[0].syscalls[1].arguments[0], 555U);
+    EXPECT_EQ(lost_windows(), 0U);
+    EXPECT_EQ(lost("return_without_entry"), 0U);
+}
+
+TEST_F(CallWindows, ACallOutsideIsNobodys) {
+    in_child([] {
+        ::mlock(nullptr, 0);
+        in_call_window(1, [] {});
+        ::mlock(nullptr, 0);
+    });
+    const auto windows = take();
+    ASSERT_EQ(windows.size(), 1U);
+    EXPECT_TRUE(windows[0].syscalls.empty());
+}
+
+TEST_F(CallWindows, NestedCallsKnowTheirOuterOnes) {
+    in_child([] {
+        in_call_window(1, [] {
+            in_call_window(2, [] { ::mlock(nullptr, 0); });
+            in_call_window(3, [] {});
+        });
+    });
+    const auto windows = take();
+    ASSERT_EQ(windows.size(), 3U);
+    EXPECT_EQ(windows[0].tag, 2U);
+    EXPECT_EQ(windows[1].tag, 3U);
+    EXPECT_EQ(windows[2].tag, 1U);
+    EXPECT_EQ(count(windows, WindowEnd::returned), 3U);
+    EXPECT_EQ(windows[0].outer_entered_ns, windows[2].entered_ns);
+    EXPECT_EQ(windows[1].outer_entered_ns, windows[2].entered_ns);
+    EXPECT_EQ(windows[0].syscalls.size(), 1U);
+    EXPECT_TRUE(windows[2].syscalls.empty()) << "the inner window has it";
+}
+
+void recurse(uint64_t depth) {
+    in_call_window(depth, [&] {
+        if (depth > 1)
+            recurse(depth - 1);
+    });
+}
+
+TEST_F(CallWindows, RecursionIsDeliveredUpToItsDepthAndCountedBeyond) {
+    in_child([] { recurse(20); });
+    const auto windows = take();
+    EXPECT_EQ(windows.size(), 16U);
+    EXPECT_EQ(count(windows, WindowEnd::returned), 16U);
+    EXPECT_EQ(lost("too_deep"), 4U);
+    EXPECT_EQ(lost("return_without_entry"), 0U);
+}
+
+TEST_F(CallWindows, LongjmpOutAbandons) {
+    in_child([] {
+        static std::jmp_buf out;
+        if (setjmp(out) == 0)                                // NOLINT(cert-err52-cpp)
+            in_call_window(1, [] { std::longjmp(out, 1); }); // NOLINT(cert-err52-cpp)
+        in_call_window(2, [] {});
+    });
+    const auto windows = take();
+    ASSERT_EQ(windows.size(), 2U);
+    EXPECT_EQ(windows[0].tag, 1U);
+    EXPECT_EQ(windows[0].end, WindowEnd::abandoned);
+    EXPECT_EQ(windows[1].tag, 2U);
+    EXPECT_EQ(windows[1].end, WindowEnd::returned);
+    EXPECT_EQ(windows[1].outer_entered_ns, 0U);
+}
+
+TEST_F(CallWindows, LongjmpOutOfTheInnerLeavesTheOuter) {
+    in_child([] {
+        in_call_window(1, [] {
+            static std::jmp_buf out;
+            if (setjmp(out) == 0)                                // NOLINT(cert-err52-cpp)
+                in_call_window(2, [] { std::longjmp(out, 1); }); // NOLINT(cert-err52-cpp)
+        });
+    });
+    const auto windows = take();
+    ASSERT_EQ(windows.size(), 2U);
+    EXPECT_EQ(windows[0].tag, 2U);
+    EXPECT_EQ(windows[0].end, WindowEnd::abandoned);
+    EXPECT_EQ(windows[1].end, WindowEnd::returned);
+}
+
+// A jump at the very end, and no call after it: the end of the thread tells.
+TEST_F(CallWindows, AnExitInsideIsUnfinished) {
+    EXPECT_EQ(WEXITSTATUS(in_child([] { in_call_window(1, [] { ::_exit(3); }); })), 3);
+    const auto windows = take();
+    ASSERT_EQ(windows.size(), 1U);
+    EXPECT_EQ(windows[0].end, WindowEnd::unfinished);
+    EXPECT_EQ(windows[0].cause, WindowCause::exit);
+    EXPECT_EQ(WEXITSTATUS(windows[0].exit_code), 3);
+}
+
+TEST_F(CallWindows, AThreadThatEndsInsideIsUnfinished) {
+    in_child([] {
+        std::thread thread([] { in_call_window(1, [] { ::syscall(SYS_exit, 0); }); });
+        thread.join();
+        in_call_window(2, [] {});
+    });
+    const auto windows = take();
+    ASSERT_EQ(windows.size(), 2U);
+    EXPECT_EQ(windows[0].tag, 1U);
+    EXPECT_EQ(windows[0].end, WindowEnd::unfinished);
+    EXPECT_EQ(windows[0].cause, WindowCause::exit);
+    EXPECT_EQ(windows[1].end, WindowEnd::returned);
+}
+
+void exec_exit_0() {
+    const std::string program = test::this_program();
+    ::execl(program.c_str(), program.c_str(), "exit", "0", nullptr);
+    ::_exit(99);
+}
+
+TEST_F(CallWindows, AnExecInsideIsUnfinished) {
+    EXPECT_EQ(in_child([] { in_call_window(1, [] { in_call_window(2, &exec_exit_0); }); }), 0);
+    const auto windows = take();
+    ASSERT_EQ(windows.size(), 2U);
+    for (const auto& window : windows) {
+        EXPECT_EQ(window.end, WindowEnd::unfinished);
+        EXPECT_EQ(window.cause, WindowCause::exec);
+    }
+}
+
+TEST_F(CallWindows, AnExecByAnotherThreadIsThatThreads) {
+    EXPECT_EQ(in_child([] {
+                  std::thread([] { in_call_window(1, &exec_exit_0); }).detach();
+                  in_call_window(2, [] { ::pause(); });
+              }),
+              0);
+    const auto windows = take();
+    ASSERT_EQ(windows.size(), 2U);
+    for (const auto& window : windows) {
+        EXPECT_EQ(window.end, WindowEnd::unfinished);
+        EXPECT_EQ(window.cause, WindowCause::exec) << "the other one is ended to make room";
+    }
+}
+
+TEST_F(CallWindows, AForkInsideDoesNotCloseTwice) {
+    in_child([] {
+        in_call_window(1, [] {
+            const pid_t grandchild = ::fork();
+            if (grandchild != 0)
+                ::waitpid(grandchild, nullptr, 0);
+        });
+    });
+    const auto windows = take();
+    ASSERT_EQ(windows.size(), 1U);
+    EXPECT_EQ(windows[0].end, WindowEnd::returned);
+    EXPECT_EQ(lost("return_without_entry"), 1U) << "the grandchild's";
+    EXPECT_EQ(lost_windows(), 0U);
+}
+
+TEST_F(CallWindows, AKillInsideIsUnfinished) {
+    in_child([] { in_call_window(1, [] { ::kill(::getpid(), SIGKILL); }); });
+    const auto windows = take();
+    ASSERT_EQ(windows.size(), 1U);
+    EXPECT_EQ(windows[0].end, WindowEnd::unfinished);
+    EXPECT_EQ(windows[0].cause, WindowCause::signal);
+    EXPECT_EQ(WTERMSIG(windows[0].exit_code), SIGKILL);
+}
+
+TEST_F(CallWindows, AnOomKillInsideIsToldFromOthers) {
+    const test::LimitedCgroup limited(32_MiB);
+    if (!limited.place())
+        SKIP_HERE(limited.why_not());
+    in_child([&] {
+        if (!limited.enter())
+            ::_exit(test::gave_up);
+        in_call_window(1, [] {
+            auto* memory = static_cast<volatile char*>(
+                ::mmap(nullptr, 128_MiB, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0));
+            for (uint64_t at = 0; at < 128_MiB; at += 4096)
+                memory[at] = 1;
+        });
+    });
+    const auto windows = take();
+    ASSERT_EQ(windows.size(), 1U);
+    EXPECT_EQ(windows[0].end, WindowEnd::unfinished);
+    EXPECT_EQ(windows[0].cause, WindowCause::oom_kill);
+    EXPECT_GT(windows[0].pages_user * 4096, 24_MiB);
+}
+
+void call_from_handler(int /*signal*/) {
+    in_call_window(2, [] {});
+}
+
+void handle(int signal, void (*handler)(int), int flags) {
+    struct sigaction action {};
+    action.sa_handler = handler;
+    action.sa_flags = flags;
+    ::sigaction(signal, &action, nullptr);
+}
+
+TEST_F(CallWindows, ASignalHandlerThatCallsTheSame) {
+    in_child([] {
+        handle(SIGUSR1, &call_from_handler, 0);
+        in_call_window(1, [] { ::raise(SIGUSR1); });
+        in_call_window(3, [] {});
+    });
+    const auto windows = take();
+    ASSERT_EQ(windows.size(), 3U);
+    EXPECT_EQ(count(windows, WindowEnd::returned), 3U);
+    EXPECT_EQ(windows[0].tag, 2U);
+    EXPECT_EQ(windows[0].outer_entered_ns, windows[1].entered_ns);
+    EXPECT_EQ(windows[1].tag, 1U);
+    EXPECT_EQ(windows[1].signals, 1U);
+    EXPECT_EQ(windows[2].signals, 0U);
+}
+
+// Below the ordinary stack, where the heap is. Above it the kernel's own return probes fail
+// (bpf/windows.bpf.c).
+void use_signal_stack() {
+    static std::vector<char> memory(65536);
+    stack_t stack{};
+    stack.ss_sp = memory.data();
+    stack.ss_size = memory.size();
+    ::sigaltstack(&stack, nullptr);
+}
+
+TEST_F(CallWindows, ASignalHandlerOnItsOwnStack) {
+    in_child([&] {
+        use_signal_stack();
+        handle(SIGUSR1, &call_from_handler, SA_ONSTACK);
+        in_call_window(1, [] { ::raise(SIGUSR1); });
+        in_call_window(3, [] {});
+    });
+    const auto windows = take();
+    ASSERT_EQ(windows.size(), 3U);
+    EXPECT_EQ(count(windows, WindowEnd::returned), 3U);
+    EXPECT_EQ(windows[0].tag, 2U);
+    EXPECT_EQ(windows[0].outer_entered_ns, windows[1].entered_ns);
+    EXPECT_EQ(windows[1].signals, 1U);
+}
+
+sigjmp_buf out_of_handler;
+
+TEST_F(CallWindows, AJumpOutOfASignalHandlerAbandonsBoth) {
+    in_child([] {
+        use_signal_stack();
+        handle(
+            SIGUSR1, [](int) { in_call_window(2, [] { ::siglongjmp(out_of_handler, 1); }); }, SA_ONSTACK);
+        if (sigsetjmp(out_of_handler, 1) == 0) // NOLINT(cert-err52-cpp)
+            in_call_window(1, [] { ::raise(SIGUSR1); });
+        in_call_window(3, [] {});
+    });
+    const auto windows = take();
+    ASSERT_EQ(windows.size(), 3U);
+    EXPECT_EQ(windows[0].tag, 2U);
+    EXPECT_EQ(windows[0].end, WindowEnd::abandoned);
+    EXPECT_EQ(windows[1].tag, 1U);
+    EXPECT_EQ(windows[1].end, WindowEnd::abandoned);
+    EXPECT_EQ(windows[2].end, WindowEnd::returned);
+}
+
+class CallWindowsLater : public CallWindows {
+  protected:
+    void SetUp() override {}
+};
+
+TEST_F(CallWindowsLater, ACallUnderWayAtAttachIsNotSeen) {
+    std::atomic<int> at{0};
+    std::thread thread([&] {
+        in_call_window(1, [&] {
+            at = 1;
+            while (at != 2)
+                std::this_thread::yield();
+        });
+        in_call_window(2, [] {});
+    });
+    while (at != 1)
+        std::this_thread::yield();
+    open();
+    at = 2;
+    thread.join();
+    if (IsSkipped())
+        return;
+    const auto windows = take();
+    ASSERT_EQ(windows.size(), 1U);
+    EXPECT_EQ(windows[0].tag, 2U);
+    EXPECT_EQ(windows[0].end, WindowEnd::returned);
+    EXPECT_EQ(lost_windows(), 0U);
+}
+
+// So many threads with an open window at a time.
+void call_in_threads(unsigned number) {
+    std::atomic<unsigned> inside{0};
+    std::vector<std::thread> threads;
+    for (unsigned i = 0; i < number; ++i)
+        threads.emplace_back([&, i] {
+            in_call_window(i, [&] {
+                ++inside;
+                while (inside < number)
+                    std::this_thread::sleep_for(std::chrono::milliseconds(1));
+            });
+        });
+    for (auto& thread : threads)
+        thread.join();
+}
+
+TEST_F(CallWindowsLater, AThousandThreads) {
+    auto wanted = options();
+    wanted.open_windows = 1024;
+    wanted.ring_bytes = 16U << 20;
+    open(wanted);
+    if (IsSkipped())
+        return;
+    in_child([] { call_in_threads(1000); });
+    const auto windows = take();
+    EXPECT_EQ(windows.size(), 1000U);
+    EXPECT_EQ(count(windows, WindowEnd::returned), 1000U);
+    EXPECT_EQ(lost_windows(), 0U);
+    EXPECT_EQ(lost("return_without_entry"), 0U);
+}
+
+TEST_F(CallWindowsLater, ATinyRingDeliversOrCounts) {
+    auto wanted = options();
+    wanted.ring_bytes = 16U << 10;
+    open(wanted);
+    if (IsSkipped())
+        return;
+    in_child([] {
+        for (uint64_t i = 0; i < 100; ++i)
+            in_call_window(i, [] {});
+    });
+    const auto windows = take();
+    EXPECT_GT(windows.size(), 0U);
+    EXPECT_GT(lost("ring_full"), 0U);
+    EXPECT_EQ(windows.size() + lost_windows(), 100U);
+    in_child([] { in_call_window(7, [] {}); });
+    EXPECT_EQ(take().size(), 1U) << "after it was drained there is room again";
+}
+
+TEST_F(CallWindowsLater, FewOpenWindowsAreDeliveredOrCounted) {
+    auto wanted = options();
+    wanted.open_windows = 4;
+    open(wanted);
+    if (IsSkipped())
+        return;
+    in_child([] { call_in_threads(12); });
+    const auto windows = take();
+    EXPECT_GE(windows.size(), 4U);
+    EXPECT_GT(lost("no_room_for_thread") + lost("no_room_for_window"), 0U);
+    EXPECT_EQ(windows.size() + lost_windows(), 12U);
+}
+
+TEST_F(CallWindowsLater, OthersAreNotWatched) {
+    auto wanted = options();
+    wanted.watch_self = false;
+    open(wanted);
+    if (IsSkipped())
+        return;
+    in_child([] { in_call_window(1, [] {}); });
+    EXPECT_TRUE(take().empty());
+    EXPECT_EQ(lost_windows(), 0U);
+}
+
+TEST_F(CallWindowsLater, ACgroupIsWatchedWithAllBelow) {
+    const test::LimitedCgroup limited(64_MiB);
+    if (!limited.place())
+        SKIP_HERE(limited.why_not());
+    const auto id = test::cgroup_id(limited.place()->folder);
+    ASSERT_NE(id, 0U);
+    auto wanted = options();
+    wanted.watch_self = false;
+    wanted.cgroups = {id};
+    open(wanted);
+    if (IsSkipped())
+        return;
+    in_child([] { in_call_window(1, [] {}); });
+    in_child([&] {
+        if (limited.enter())
+            in_call_window(2, [] {});
+    });
+    const auto windows = take();
+    ASSERT_EQ(windows.size(), 1U);
+    EXPECT_EQ(windows[0].tag, 2U);
+}
+
+} // namespace
+} // namespace pinscope
