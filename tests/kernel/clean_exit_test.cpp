@@ -33,7 +33,7 @@ TEST_P(CleanExitTest, NothingRemains) {
     rlimit before{};
     ::getrlimit(RLIMIT_MEMLOCK, &before);
     test::RunningProgram pinscope(
-        {test::pinscope_program(), "pin", "--mechanism", "vmsplice", "--hold-at", point});
+        {test::pinscope_program(), "pin", "--no-probes", "--mechanism", "vmsplice", "--hold-at", point});
     // The controls are held first, until one gets as far as this stop point.
     ASSERT_TRUE(pinscope.wait_for_error_text(std::string("is held at '") + point + "'"));
     EXPECT_FALSE(test::leftovers().empty()) << "the check sees nothing while it runs";
@@ -58,7 +58,7 @@ INSTANTIATE_TEST_SUITE_P(AtEachStop, CleanExitTest,
                          });
 
 TEST(CleanExit, AfterSuccess) {
-    EXPECT_EQ(test::run_pinscope({"pin", "--mechanism", "mlock,shm-lock"}).status, 1);
+    EXPECT_EQ(test::run_pinscope({"pin", "--no-probes", "--mechanism", "mlock,shm-lock"}).status, 1);
     EXPECT_EQ(test::leftovers(), std::vector<std::string>());
 }
 
@@ -70,7 +70,7 @@ TEST(CleanExit, SharedMemorySegmentsToo) {
     const auto before = count();
     for (const char* point : {"initialised", "allocated"}) {
         test::RunningProgram pinscope(
-            {test::pinscope_program(), "pin", "--mechanism", "shm-lock", "--hold-at", point});
+            {test::pinscope_program(), "pin", "--no-probes", "--mechanism", "shm-lock", "--hold-at", point});
         ASSERT_TRUE(pinscope.wait_for_error_text("mlock"));
         pinscope.write_input("\n\n\n"); // past the controls
         ASSERT_TRUE(pinscope.wait_for_error_text("shm-lock"));

@@ -41,4 +41,44 @@ std::set<std::string> expected_verdicts(std::string_view mechanism, const Kernel
     return {"enforced"};
 }
 
+std::set<std::string> expected_deciders(std::string_view mechanism, const KernelVersion& kernel,
+                                        bool functions) {
+    if (mechanism == "mlock" || mechanism == "mlock2-onfault")
+        return {"do_mlock"};
+    if (mechanism == "mlockall")
+        return {"mlockall"};
+    // mm/mmap.c: the check is a function of its own, or inlined in do_mmap, from build to build.
+    if (mechanism == "mmap-locked")
+        return {"do_mmap", "mlock_future_check", "mlock_future_ok", "do_mmap|mlock_future_ok"};
+    if (mechanism == "shm-lock")
+        return {"user_shm_lock"};
+    // Late stable kernels count at the first touch, in mm/secretmem.c, in no function that can be probed.
+    if (mechanism == "memfd-secret")
+        return {"mlock_future_check", "mlock_future_ok", "secretmem_mmap", ""};
+    // io_uring/rsrc.c: inlined in 5.10; without function probes nothing shows it, since it asks for no
+    // capability.
+    if (mechanism == "io_uring-buffers")
+        return functions && kernel.at_least(6, 1)
+                   ? std::set<std::string>{"__io_account_mem", "io_account_mem"}
+                   : std::set<std::string>{""};
+    if (mechanism == "io_uring-ring")
+        return {functions ? "__io_account_mem" : "io_uring_setup"};
+    if (mechanism == "af_xdp-umem")
+        return {"xdp_umem_create"};
+    if (mechanism == "perf-ring")
+        return {"perf_mmap"};
+    // net/core/skbuff.c
+    if (mechanism == "msg-zerocopy")
+        return {kernel.at_least(5, 11) ? "mm_account_pinned_pages" : "sock_zerocopy_alloc"};
+    // drivers/infiniband/core/umem.c
+    if (mechanism == "rdma-reg-mr")
+        return {"ib_umem_get", "__ib_umem_get", "__ib_umem_get_va"};
+    // drivers/vfio/vfio_iommu_type1.c: vfio_dma_do_map asks; inlined.
+    if (mechanism == "vfio-map")
+        return {"vfio_iommu_type1_ioctl", "vfio_dma_do_map"};
+    if (mechanism == "bpf-map")
+        return {functions ? "bpf_map_charge_init" : ""};
+    return {};
+}
+
 } // namespace pinscope::test

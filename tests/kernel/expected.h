@@ -19,6 +19,11 @@ struct KernelVersion {
 
 KernelVersion this_kernel();
 
+// The functions that may be named for an enforced verdict; "" stands for none, where this kernel cannot show
+// it. `functions`: kernel functions can be probed; else there are tracepoints only.
+std::set<std::string> expected_deciders(std::string_view mechanism, const KernelVersion& kernel,
+                                        bool functions);
+
 // The verdicts that may be given for the mechanism, as root without CAP_IPC_LOCK over the limit. More than
 // one where the version alone does not decide: what the host lacks is unsupported.
 std::set<std::string> expected_verdicts(std::string_view mechanism, const KernelVersion& kernel);

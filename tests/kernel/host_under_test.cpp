@@ -102,6 +102,11 @@ PinRun pin_json(std::vector<std::string> arguments, const ProgramOptions& option
     return run;
 }
 
+PinRun pin_json_unprobed(std::vector<std::string> arguments, const ProgramOptions& options) {
+    arguments.emplace_back("--no-probes");
+    return pin_json(std::move(arguments), options);
+}
+
 std::vector<std::string> leftovers() {
     std::vector<std::string> found = leftover_cgroups();
     const std::string program = pinscope_program();

@@ -41,6 +41,8 @@ struct PinRun {
 };
 
 PinRun pin_json(std::vector<std::string> arguments, const ProgramOptions& options = {});
+// The same without kernel probes: what most tests are about does not need them, and they take time.
+PinRun pin_json_unprobed(std::vector<std::string> arguments, const ProgramOptions& options = {});
 
 // What runs of pinscope have left: cgroups, v2 controllers, and processes.
 std::vector<std::string> leftovers();

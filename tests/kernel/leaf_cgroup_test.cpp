@@ -14,7 +14,7 @@
 namespace pinscope {
 namespace {
 
-using test::pin_json;
+using test::pin_json_unprobed;
 using test::PinRun;
 using test::ProgramOptions;
 
@@ -28,7 +28,7 @@ using test::ProgramOptions;
 
 TEST(LeafCgroup, LiesBelowTheOwnOne) {
     NEEDS_CGROUP(0);
-    const PinRun run = pin_json({"--mechanism", "vmsplice"});
+    const PinRun run = pin_json_unprobed({"--mechanism", "vmsplice"});
     const auto& leaf = run.document.at("leaf");
     EXPECT_TRUE(leaf.at("shared_because").is_null()) << leaf;
     const std::string own = test::cgroup_of_programs()->folder;
@@ -43,7 +43,7 @@ TEST(LeafCgroup, KeepsTheLimitAbove) {
         SKIP_HERE(cgroup.why_not());
     ProgramOptions options;
     options.before_exec = [&] { return cgroup.enter(); };
-    const PinRun run = pin_json({"--mechanism", "vmsplice"}, options);
+    const PinRun run = pin_json_unprobed({"--mechanism", "vmsplice"}, options);
     EXPECT_EQ(run.document.at("host").at("cgroup").at("limit_bytes"), 200_MiB);
     EXPECT_EQ(run.trial("vmsplice", "over").at("conditions").at("cgroup_limit_bytes"), 200_MiB);
 }
@@ -67,7 +67,7 @@ TEST(LeafCgroup, V2IsSharedWhereOthersAre) {
     NEEDS_CGROUP(2);
     ProgramOptions options;
     options.before_exec = &test::enter_cgroup_of_tests;
-    const PinRun run = pin_json({"--mechanism", "mlock,vmsplice"}, options);
+    const PinRun run = pin_json_unprobed({"--mechanism", "mlock,vmsplice"}, options);
     const auto because = run.document.at("leaf").at("shared_because");
     ASSERT_TRUE(because.is_string());
     EXPECT_NE(because.get<std::string>().find("processes of others"), std::string::npos) << because;
@@ -84,12 +84,12 @@ TEST(LeafCgroup, V2OomGroupForbidsTrialsThatMayBeKilled) {
     ASSERT_TRUE(write_file(cgroup.place()->folder + "/memory.oom.group", "1"));
     ProgramOptions options;
     options.before_exec = [&] { return cgroup.enter() && test::set_memlock(4_MiB, 8_MiB); };
-    const PinRun run = pin_json({"--mechanism", "vmsplice", "--size", "60MiB"}, options);
+    const PinRun run = pin_json_unprobed({"--mechanism", "vmsplice", "--size", "60MiB"}, options);
     EXPECT_EQ(run.verdict("vmsplice"), "inconclusive");
     EXPECT_NE(run.reason("vmsplice").find("memory.oom.group"), std::string::npos) << run.reason("vmsplice");
     EXPECT_TRUE(run.trial("vmsplice", "over").is_null());
     // What fits is run.
-    const PinRun small = pin_json({"--mechanism", "vmsplice", "--size", "9MiB"}, options);
+    const PinRun small = pin_json_unprobed({"--mechanism", "vmsplice", "--size", "9MiB"}, options);
     EXPECT_EQ(small.verdict("vmsplice"), "not_enforced") << small.reason("vmsplice");
 }
 

@@ -25,7 +25,7 @@
 namespace pinscope {
 namespace {
 
-using test::pin_json;
+using test::pin_json_unprobed;
 using test::PinRun;
 using test::ProgramOptions;
 
@@ -41,7 +41,7 @@ void expect_contains(const std::string& text, const std::string& part) {
 
 TEST(PinConditions, CapabilityHeldLiftsTheLimit) {
     NEEDS_ROOT();
-    const PinRun run = pin_json({"--with-cap", "--mechanism", "mlock,io_uring-buffers,vmsplice"});
+    const PinRun run = pin_json_unprobed({"--with-cap", "--mechanism", "mlock,io_uring-buffers,vmsplice"});
     EXPECT_EQ(run.status, 77);
     for (const char* mechanism : {"mlock", "io_uring-buffers", "vmsplice"}) {
         EXPECT_EQ(run.verdict(mechanism), "inconclusive");
@@ -65,7 +65,7 @@ TEST(PinConditions, CapabilityPermittedButNotEffective) {
     ProgramOptions options;
     options.program = copy;
     options.before_exec = [] { return test::set_memlock(8_MiB, 8_MiB) && test::become_nobody(); };
-    const PinRun run = pin_json({"--mechanism", "mlock,vmsplice"}, options);
+    const PinRun run = pin_json_unprobed({"--mechanism", "mlock,vmsplice"}, options);
     EXPECT_EQ(run.document.at("host").at("cap_ipc_lock"), false);
     EXPECT_EQ(run.document.at("host").at("cap_ipc_lock_permitted"), true);
     EXPECT_EQ(run.verdict("mlock"), "enforced") << run.reason("mlock");
@@ -81,7 +81,7 @@ TEST(PinConditions, RootInAChildUserNamespace) {
     };
     if (test::run_program({test::this_program(), "exit", "0"}, options).status == test::gave_up)
         SKIP_HERE("user namespaces cannot be made here");
-    const PinRun run = pin_json({"--mechanism", "mlock,vmsplice"}, options);
+    const PinRun run = pin_json_unprobed({"--mechanism", "mlock,vmsplice"}, options);
     EXPECT_EQ(run.document.at("host").at("user_namespace"), "child");
     EXPECT_EQ(run.document.at("host").at("cap_ipc_lock"), true);
     EXPECT_EQ(run.verdict("mlock"), "enforced") << run.reason("mlock");
@@ -90,15 +90,15 @@ TEST(PinConditions, RootInAChildUserNamespace) {
     EXPECT_EQ(run.control("over_with_cap"), "unavailable");
     expect_contains(run.control_reason("over_with_cap"), "does not count");
     // Asked for with the capability that does not count, the limit stops mlock all the same.
-    const PinRun with_cap = pin_json({"--with-cap", "--mechanism", "mlock,vmsplice"}, options);
+    const PinRun with_cap = pin_json_unprobed({"--with-cap", "--mechanism", "mlock,vmsplice"}, options);
     EXPECT_EQ(with_cap.verdict("mlock"), "enforced") << with_cap.reason("mlock");
     EXPECT_EQ(with_cap.verdict("vmsplice"), "not_enforced") << with_cap.reason("vmsplice");
 }
 
 TEST(PinConditions, LimitOfNothing) {
     NEEDS_ROOT();
-    const PinRun run =
-        pin_json({"--memlock", "0", "--mechanism", "mlock,mmap-locked,shm-lock,io_uring-buffers,vmsplice"});
+    const PinRun run = pin_json_unprobed(
+        {"--memlock", "0", "--mechanism", "mlock,mmap-locked,shm-lock,io_uring-buffers,vmsplice"});
     EXPECT_EQ(run.verdict("mlock"), "enforced") << run.reason("mlock");
     // With a limit of 0 the kernel answers otherwise (mm/mlock.c can_do_mlock).
     EXPECT_EQ(run.trial("mlock", "over").at("error").at("name"), "EPERM");
@@ -110,7 +110,7 @@ TEST(PinConditions, LimitOfNothing) {
 
 TEST(PinConditions, LimitBelowAPage) {
     NEEDS_ROOT();
-    const PinRun run = pin_json({"--memlock", "2KiB", "--mechanism", "mlock,vmsplice"});
+    const PinRun run = pin_json_unprobed({"--memlock", "2KiB", "--mechanism", "mlock,vmsplice"});
     EXPECT_EQ(run.verdict("mlock"), "enforced") << run.reason("mlock");
     EXPECT_EQ(run.trial("mlock", "over").at("error").at("name"), "ENOMEM");
     EXPECT_EQ(run.verdict("vmsplice"), "not_enforced") << run.reason("vmsplice");
@@ -122,7 +122,7 @@ TEST(PinConditions, HardLimitOfNothing) {
     options.before_exec = [] {
         return test::set_memlock(0, 0) && test::drop_capabilities({CAP_SYS_RESOURCE, CAP_IPC_LOCK});
     };
-    const PinRun run = pin_json({"--mechanism", "mlock,vmsplice"}, options);
+    const PinRun run = pin_json_unprobed({"--mechanism", "mlock,vmsplice"}, options);
     // There is no way to be granted anything, so nothing can be compared.
     EXPECT_EQ(run.verdict("mlock"), "inconclusive");
     EXPECT_EQ(run.verdict("vmsplice"), "inconclusive");
@@ -136,13 +136,14 @@ TEST(PinConditions, SoftLimitBelowTheHardOne) {
         return test::set_memlock(1_MiB, 8_MiB) &&
                (!test::is_root() || test::drop_capabilities({CAP_SYS_RESOURCE, CAP_IPC_LOCK}));
     };
-    const PinRun run = pin_json({"--mechanism", "mlock"}, options);
+    const PinRun run = pin_json_unprobed({"--mechanism", "mlock"}, options);
     EXPECT_EQ(run.verdict("mlock"), "enforced") << run.reason("mlock");
     expect_contains(run.reason("mlock"), "granted with the limit at 8 MiB");
 }
 
 TEST(PinConditions, SizeUnderTheLimit) {
-    const PinRun run = pin_json({"--mechanism", "mlock,vmsplice", "--size", "1MiB", "--memlock", "4MiB"});
+    const PinRun run =
+        pin_json_unprobed({"--mechanism", "mlock,vmsplice", "--size", "1MiB", "--memlock", "4MiB"});
     EXPECT_EQ(run.status, 77);
     for (const char* mechanism : {"mlock", "vmsplice"}) {
         EXPECT_EQ(run.verdict(mechanism), "inconclusive");
@@ -156,7 +157,7 @@ TEST(PinConditions, UnlimitedWhereTheHardLimitForbidsIt) {
         return test::set_memlock(8_MiB, 8_MiB) &&
                (!test::is_root() || test::drop_capabilities({CAP_SYS_RESOURCE, CAP_IPC_LOCK}));
     };
-    const auto run = test::run_pinscope({"pin", "--memlock", "unlimited"}, options);
+    const auto run = test::run_pinscope({"pin", "--no-probes", "--memlock", "unlimited"}, options);
     EXPECT_EQ(run.status, 77);
     expect_contains(run.err, "CAP_SYS_RESOURCE");
     EXPECT_EQ(run.out, "");
@@ -168,7 +169,7 @@ TEST(PinConditions, Unlimited) {
     ::capng_get_caps_process();
     if (limit.rlim_max != RLIM_INFINITY && ::capng_have_capability(CAPNG_EFFECTIVE, CAP_SYS_RESOURCE) == 0)
         SKIP_HERE("the hard limit cannot be lifted without CAP_SYS_RESOURCE");
-    const PinRun run = pin_json({"--memlock", "unlimited", "--mechanism", "mlock,vmsplice"});
+    const PinRun run = pin_json_unprobed({"--memlock", "unlimited", "--mechanism", "mlock,vmsplice"});
     EXPECT_EQ(run.status, 77);
     for (const char* mechanism : {"mlock", "vmsplice"})
         expect_contains(run.reason(mechanism), "the limit is unlimited");
@@ -181,7 +182,7 @@ TEST(PinConditions, RootWithoutTheTwoCapabilities) {
     options.before_exec = [] {
         return test::set_memlock(8_MiB, 8_MiB) && test::drop_capabilities({CAP_SYS_RESOURCE, CAP_IPC_LOCK});
     };
-    const PinRun run = pin_json({}, options);
+    const PinRun run = pin_json_unprobed({}, options);
     EXPECT_EQ(run.status, 0);
     EXPECT_EQ(run.verdict("mlock"), "enforced") << run.reason("mlock");
     expect_contains(run.reason("mlock"), "4 MiB refused under 2 MiB and granted under 8 MiB");
@@ -199,7 +200,7 @@ TEST(PinConditions, WithoutCapWhereTheBoundingSetCannotBeChanged) {
     NEEDS_ROOT();
     ProgramOptions options;
     options.before_exec = [] { return test::drop_capabilities({CAP_SETPCAP}); };
-    const PinRun run = pin_json({"--mechanism", "mlock"}, options);
+    const PinRun run = pin_json_unprobed({"--mechanism", "mlock"}, options);
     EXPECT_EQ(run.trial("mlock", "over").at("conditions").at("cap_ipc_lock"), false);
     EXPECT_EQ(run.verdict("mlock"), "enforced") << run.reason("mlock");
 }
@@ -256,7 +257,7 @@ TEST(PinConditions, AnotherProcessHoldsTheSharedBudget) {
         SKIP_HERE("io_uring is not available here to hold the budget with");
     ProgramOptions options;
     options.before_exec = [] { return test::set_memlock(8_MiB, 8_MiB); };
-    const PinRun run = pin_json({"--mechanism", "io_uring-buffers,af_xdp-umem,mlock"}, options);
+    const PinRun run = pin_json_unprobed({"--mechanism", "io_uring-buffers,af_xdp-umem,mlock"}, options);
     for (const char* mechanism : {"io_uring-buffers", "af_xdp-umem"}) {
         EXPECT_EQ(run.verdict(mechanism), "enforced") << run.reason(mechanism);
         expect_contains(run.reason(mechanism), "other processes of this uid hold about");
@@ -278,7 +279,8 @@ TEST(PinConditions, CgroupLimitBelowTheSize) {
         SKIP_HERE(cgroup.why_not());
     ProgramOptions options;
     options.before_exec = [&] { return cgroup.enter() && test::set_memlock(8_MiB, 8_MiB); };
-    const PinRun run = pin_json({"--mechanism", "vmsplice,mlock,packet-ring", "--size", "60MiB"}, options);
+    const PinRun run =
+        pin_json_unprobed({"--mechanism", "vmsplice,mlock,packet-ring", "--size", "60MiB"}, options);
     EXPECT_EQ(run.verdict("vmsplice"), "blocked_elsewhere") << run.reason("vmsplice");
     expect_contains(run.reason("vmsplice"), "the memory cgroup's limit of 40 MiB (OOM kill)");
     EXPECT_EQ(run.trial("vmsplice", "over").at("outcome"), "killed");
@@ -297,7 +299,7 @@ TEST(PinConditions, DefaultSizesFitASmallCgroup) {
         SKIP_HERE(cgroup.why_not());
     ProgramOptions options;
     options.before_exec = [&] { return cgroup.enter(); };
-    const PinRun run = pin_json({}, options);
+    const PinRun run = pin_json_unprobed({}, options);
     EXPECT_EQ(run.verdict("mlock"), "enforced") << run.reason("mlock");
     EXPECT_EQ(run.verdict("vmsplice"), "not_enforced") << run.reason("vmsplice");
     for (const auto& trial : run.document.at("trials"))
@@ -312,8 +314,8 @@ TEST(PinConditions, LikeAnotherProcess) {
     };
     test::RunningProgram container({test::this_program(), "sleep"}, options);
     ASSERT_TRUE(container.wait_for_error_text("sleeping"));
-    const PinRun run =
-        pin_json({"--like", std::to_string(container.pid()), "--mechanism", "mlock,vmsplice,packet-ring"});
+    const PinRun run = pin_json_unprobed(
+        {"--like", std::to_string(container.pid()), "--mechanism", "mlock,vmsplice,packet-ring"});
     EXPECT_EQ(run.document.at("host").at("memlock").at("soft_bytes"), 2_MiB);
     EXPECT_EQ(run.document.at("host").at("memlock").at("hard_bytes"), 4_MiB);
     EXPECT_EQ(run.verdict("mlock"), "enforced") << run.reason("mlock");
@@ -331,7 +333,8 @@ TEST(PinConditions, LikeAProcessInAnotherUserNamespace) {
     test::RunningProgram container({test::this_program(), "sleep"}, options);
     if (!container.wait_for_error_text("sleeping"))
         SKIP_HERE("user namespaces cannot be made here");
-    const PinRun run = pin_json({"--like", std::to_string(container.pid()), "--mechanism", "mlock,vmsplice"});
+    const PinRun run =
+        pin_json_unprobed({"--like", std::to_string(container.pid()), "--mechanism", "mlock,vmsplice"});
     EXPECT_EQ(run.document.at("host").at("user_namespace"), "child");
     EXPECT_EQ(run.verdict("mlock"), "enforced") << run.reason("mlock");
     EXPECT_EQ(run.verdict("vmsplice"), "not_enforced") << run.reason("vmsplice");
@@ -344,7 +347,8 @@ TEST(PinConditions, LikeOnesOwnProcessWithoutPrivilege) {
     };
     test::RunningProgram container({test::this_program(), "sleep"}, options);
     ASSERT_TRUE(container.wait_for_error_text("sleeping"));
-    const PinRun run = pin_json({"--like", std::to_string(container.pid()), "--mechanism", "mlock"}, options);
+    const PinRun run =
+        pin_json_unprobed({"--like", std::to_string(container.pid()), "--mechanism", "mlock"}, options);
     EXPECT_EQ(run.verdict("mlock"), "enforced") << run.reason("mlock");
 }
 
@@ -354,7 +358,7 @@ TEST(PinConditions, MemoryThatCannotBeMappedIsNotTheLimit) {
         const rlimit address_space{12_MiB, 12_MiB};
         return test::set_memlock(8_MiB, 8_MiB) && ::setrlimit(RLIMIT_AS, &address_space) == 0;
     };
-    const PinRun run = pin_json({"--mechanism", "mlock"}, options);
+    const PinRun run = pin_json_unprobed({"--mechanism", "mlock"}, options);
     EXPECT_EQ(run.verdict("mlock"), "inconclusive") << run.reason("mlock");
     expect_contains(run.reason("mlock"), "preparing it failed");
     EXPECT_EQ(run.control("over_without_cap"), "unavailable");
@@ -366,7 +370,7 @@ TEST(PinConditions, LikeAProcessWithTheCapability) {
     options.before_exec = [] { return test::set_memlock(2_MiB, 4_MiB); };
     test::RunningProgram container({test::this_program(), "sleep"}, options);
     ASSERT_TRUE(container.wait_for_error_text("sleeping"));
-    const PinRun run = pin_json({"--like", std::to_string(container.pid()), "--mechanism", "mlock"});
+    const PinRun run = pin_json_unprobed({"--like", std::to_string(container.pid()), "--mechanism", "mlock"});
     EXPECT_EQ(run.verdict("mlock"), "inconclusive");
     expect_contains(run.reason("mlock"), "lifts the limit");
 }

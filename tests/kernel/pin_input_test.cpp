@@ -65,7 +65,7 @@ TEST(PinInput, TooFewDescriptorsHaveARemedy) {
         const rlimit few{5, 5};
         return ::setrlimit(RLIMIT_NOFILE, &few) == 0;
     };
-    const auto run = test::run_pinscope({"pin", "--mechanism", "mlock"}, options);
+    const auto run = test::run_pinscope({"pin", "--no-probes", "--mechanism", "mlock"}, options);
     EXPECT_EQ(run.status, 125);
     EXPECT_NE(run.err.find("ulimit -n"), std::string::npos) << run.err;
     EXPECT_EQ(test::leftovers(), std::vector<std::string>());

@@ -11,12 +11,12 @@
 namespace pinscope {
 namespace {
 
-using test::pin_json;
+using test::pin_json_unprobed;
 using test::PinRun;
 using test::ProgramOptions;
 
 TEST(PinOptions, CountHoldsSeveralPinsInOneProcess) {
-    const PinRun run = pin_json(
+    const PinRun run = pin_json_unprobed(
         {"--mechanism", "mlock,mlockall,vmsplice", "--count", "8", "--size", "1MiB", "--memlock", "4MiB"});
     EXPECT_EQ(run.trial("mlock", "over").at("granted_count"), 4);
     EXPECT_EQ(run.document.at("trials").at(0).at("count"), 1) << "the control";
@@ -33,7 +33,7 @@ TEST(PinOptions, CountHoldsSeveralPinsInOneProcess) {
 }
 
 TEST(PinOptions, SizesAreWholePages) {
-    const PinRun run = pin_json({"--mechanism", "mlock", "--size", "4100001", "--memlock", "4MiB"});
+    const PinRun run = pin_json_unprobed({"--mechanism", "mlock", "--size", "4100001", "--memlock", "4MiB"});
     // 1000.98 pages are 1001, and within the limit.
     EXPECT_EQ(run.document.at("verdicts").at(0).at("verdict"), "inconclusive");
     bool found = false;
@@ -44,7 +44,7 @@ TEST(PinOptions, SizesAreWholePages) {
 
 TEST(PinOptions, SweepFindsTheLimitToThePage) {
     const PinRun run =
-        pin_json({"--sweep", "--mechanism", "mlock,vmsplice,mmap-locked", "--memlock", "1MiB"});
+        pin_json_unprobed({"--sweep", "--mechanism", "mlock,vmsplice,mmap-locked", "--memlock", "1MiB"});
     ASSERT_EQ(run.document.at("sweeps").size(), 3U);
     for (const auto& sweep : run.document.at("sweeps")) {
         if (sweep.at("mechanism") == "vmsplice") {
@@ -62,17 +62,17 @@ TEST(PinOptions, SweepFindsTheLimitToThePage) {
 TEST(PinOptions, SweepOfSharedBudgets) {
     if (!test::is_root())
         SKIP_HERE("it takes CAP_NET_RAW to make an AF_XDP socket");
-    const PinRun run = pin_json({"--sweep", "--mechanism", "af_xdp-umem", "--memlock", "1MiB"});
+    const PinRun run = pin_json_unprobed({"--sweep", "--mechanism", "af_xdp-umem", "--memlock", "1MiB"});
     const auto& sweep = run.document.at("sweeps").at(0);
     EXPECT_EQ(sweep.at("largest_single_bytes"), 1_MiB) << sweep;
     EXPECT_EQ(sweep.at("largest_cumulative_bytes"), 1_MiB) << sweep;
 }
 
 TEST(PinOptions, DryRunTriesNothing) {
-    const auto text = test::run_pinscope({"pin", "--dry-run", "--memlock", "8MiB"});
+    const auto text = test::run_pinscope({"pin", "--no-probes", "--dry-run", "--memlock", "8MiB"});
     EXPECT_EQ(text.status, 0);
     EXPECT_NE(text.out.find("nothing having been tried"), std::string::npos);
-    const auto json = test::run_pinscope({"pin", "--dry-run", "--json", "--memlock", "8MiB"});
+    const auto json = test::run_pinscope({"pin", "--no-probes", "--dry-run", "--json", "--memlock", "8MiB"});
     const auto document = nlohmann::json::parse(json.out);
     EXPECT_EQ(test::check_schema(document, "pin-plan-1.schema.json"), "");
     EXPECT_EQ(document.at("memlock_soft_bytes"), 8_MiB);

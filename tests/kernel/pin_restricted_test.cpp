@@ -12,7 +12,7 @@
 namespace pinscope {
 namespace {
 
-using test::pin_json;
+using test::pin_json_unprobed;
 using test::PinRun;
 using test::ProgramOptions;
 
@@ -29,7 +29,7 @@ TEST(PinRestricted, NotRoot) {
     options.before_exec = [] {
         return test::set_memlock(8_MiB, 8_MiB) && (!test::is_root() || test::become_nobody());
     };
-    const PinRun run = pin_json({}, options);
+    const PinRun run = pin_json_unprobed({}, options);
     EXPECT_EQ(run.status, 0);
     EXPECT_EQ(run.verdict("mlock"), "enforced") << run.reason("mlock");
     EXPECT_EQ(run.verdict("vmsplice"), "not_enforced") << run.reason("vmsplice");
@@ -50,7 +50,7 @@ TEST(PinRestricted, MaskedProc) {
                ::mount("none", "/", nullptr, MS_REC | MS_PRIVATE, nullptr) == 0 &&
                ::mount("none", "/proc", "tmpfs", 0, nullptr) == 0 && test::set_memlock(8_MiB, 8_MiB);
     };
-    const PinRun run = pin_json({}, options);
+    const PinRun run = pin_json_unprobed({}, options);
     EXPECT_EQ(run.status, 0);
     EXPECT_EQ(run.verdict("mlock"), "enforced") << run.reason("mlock");
     EXPECT_EQ(run.verdict("vmsplice"), "not_enforced") << run.reason("vmsplice");
@@ -92,13 +92,13 @@ TEST(PinRestricted, ReadOnlyCgroups) {
                ::mount("none", "/", nullptr, MS_REC | MS_PRIVATE, nullptr) == 0 &&
                ::mount("none", mount.c_str(), nullptr, MS_REMOUNT | MS_BIND | MS_RDONLY, nullptr) == 0;
     };
-    const PinRun run = pin_json({"--mechanism", "mlock,vmsplice"}, options);
+    const PinRun run = pin_json_unprobed({"--mechanism", "mlock,vmsplice"}, options);
     EXPECT_EQ(run.verdict("mlock"), "enforced") << run.reason("mlock");
     EXPECT_EQ(run.verdict("vmsplice"), "not_enforced") << run.reason("vmsplice");
     const auto because = run.document.at("leaf").at("shared_because");
     ASSERT_TRUE(because.is_string());
     EXPECT_NE(because.get<std::string>().find("Read-only"), std::string::npos) << because;
-    const auto text = test::run_pinscope({"pin", "--mechanism", "mlock"}, options);
+    const auto text = test::run_pinscope({"pin", "--no-probes", "--mechanism", "mlock"}, options);
     EXPECT_NE(text.out.find("trials shared this one"), std::string::npos) << text.out;
 }
 

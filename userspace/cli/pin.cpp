@@ -103,11 +103,7 @@ void note_probes(std::optional<probes::Session>& probes, PinFindings& findings) 
     findings.probes = probes->probes();
     if (probes->sight().windows)
         return;
-    std::string reason = "no program could be attached";
-    for (const auto& probe : findings.probes)
-        if (probe.name == "call_entered")
-            reason = probe.reason;
-    findings.host.missing.push_back({"the kernel's side", reason, std::string(adds)});
+    findings.host.missing.push_back({"the kernel's side", probes->why_no_windows(), std::string(adds)});
 }
 
 Result<PinFindings> carry_out(const pin::PinPlan& plan, const host::Host& host, const PinRequest& request) {

@@ -88,8 +88,6 @@ struct FunctionChoice {
     bool possible = false;
 };
 
-constexpr const char* nothing_to_add_to = "without call windows there is nothing to add to";
-
 constexpr unsigned most_arguments = 6; // of a function for fexit: kernel/bpf/trampoline.c (12 from 6.6 on)
 
 class Loader {
@@ -109,7 +107,7 @@ class Loader {
         try_types(*types);
         choose(*types);
         if (!can_see_windows()) {
-            refuse_rest(nothing_to_add_to);
+            give_up();
             return std::move(out_);
         }
         do {
@@ -126,11 +124,17 @@ class Loader {
     }
 
     void refuse_all(const std::string& reason) {
+        out_.why_no_windows = reason;
         for (const auto& program : plain_programs())
             unavailable_[std::string(program.name)] = reason;
         for (const auto& function : watched_functions())
             functions_.push_back({&function, ProgramType::fexit, 0, reason, false});
         describe();
+    }
+
+    void refuse_whole(const std::string& reason) {
+        out_.why_no_windows = reason;
+        refuse_rest(reason);
     }
 
     void refuse_rest(const std::string& reason) {
@@ -203,6 +207,17 @@ class Loader {
             });
     }
 
+    // What is left does nothing without call windows.
+    void give_up() {
+        for (const auto& program : plain_programs()) {
+            const bool needed = program.part == Part::windows || program.part == Part::targets;
+            if (needed && !is_available(program.name) && out_.why_no_windows.empty())
+                out_.why_no_windows = fmt::format("{} {}: {}", program_type_name(program.type), program.hook,
+                                                  unavailable_.at(std::string(program.name)));
+        }
+        refuse_rest("it adds to call windows, which cannot be had");
+    }
+
     // --- Loading ------------------------------------------------------------------------------------------
 
     std::vector<std::string> programs_of(const FunctionChoice& choice) const {
@@ -216,7 +231,7 @@ class Loader {
         for (;;) {
             out_.skeleton.reset(pinscope_bpf__open());
             if (!out_.skeleton)
-                return refuse_rest(refusal_words(errno));
+                return refuse_whole(refusal_words(errno));
             set_up();
             LibbpfMessages::text().clear();
             const int error = -pinscope_bpf__load(out_.skeleton.get());
@@ -229,9 +244,9 @@ class Loader {
                 reason += ": " + words;
             // A program that is not known by name, or was left out already: loading cannot go on.
             if (!leave_out(refused_program(messages), reason))
-                return refuse_rest(reason);
+                return refuse_whole(reason);
             if (!can_see_windows())
-                return refuse_rest(nothing_to_add_to);
+                return give_up();
         }
     }
 
@@ -267,9 +282,11 @@ class Loader {
         bpf_program* program = find(name);
         (void)::bpf_program__set_autoload(program, true);
         if (is_broken(name) || is_broken("all")) {
-            bpf_insn broken{};
-            broken.code = 0xff;
-            (void)::bpf_program__set_insns(program, &broken, 1);
+            // Of the same length, so that libbpf finds all places that it has to fill in.
+            const bpf_insn* first = ::bpf_program__insns(program);
+            std::vector<bpf_insn> instructions(first, first + ::bpf_program__insn_cnt(program));
+            instructions.front().code = 0xff;
+            (void)::bpf_program__set_insns(program, instructions.data(), instructions.size());
         }
     }
 
@@ -315,7 +332,7 @@ class Loader {
         if (!can_see_windows()) {
             out_.detach();
             out_.skeleton.reset();
-            refuse_rest(nothing_to_add_to);
+            give_up();
         }
         return true;
     }

@@ -27,6 +27,7 @@ struct Loaded {
     std::vector<std::unique_ptr<bpf_link, Detach>> uprobes;
     std::vector<Probe> probes;
     WindowSight sight;
+    std::string why_no_windows; // empty where they are seen
 
     Loaded() = default;
     Loaded(Loaded&&) = default;

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "probes/session.h"
 
+#include "base/error.h"
 #include "base/fd.h"
 #include "base/text.h"
 #include "probes/catalog.h"
@@ -49,8 +50,12 @@ class Session::Impl {
             return;
         ring_.reset(::ring_buffer__new(::bpf_map__fd(loaded_.skeleton->maps.window_ring), &Impl::on_record,
                                        this, nullptr));
+        if (!ring_) {
+            lose_windows(fmt::format("the ring of windows cannot be read: {}", errno_name(errno)));
+            return;
+        }
         if (options.watch_self && !run_in_own_context(loaded_.skeleton->progs.watch_caller, 0))
-            loaded_.sight.windows = false;
+            lose_windows("pinscope cannot name itself to its programs");
     }
     Impl(const Impl&) = delete;
     Impl& operator=(const Impl&) = delete;
@@ -58,6 +63,7 @@ class Session::Impl {
 
     std::vector<Probe>& probes() { return loaded_.probes; }
     const WindowSight& sight() const { return loaded_.sight; }
+    const std::string& why_no_windows() const { return loaded_.why_no_windows; }
 
     std::vector<CallWindow> take_windows() {
         if (ring_)
@@ -85,6 +91,11 @@ class Session::Impl {
     }
 
   private:
+    void lose_windows(const std::string& reason) {
+        loaded_.sight = {};
+        loaded_.why_no_windows = reason;
+    }
+
     struct FreeRing {
         void operator()(ring_buffer* ring) const { ::ring_buffer__free(ring); }
     };
@@ -138,6 +149,10 @@ Session::~Session() = default;
 
 const std::vector<Probe>& Session::probes() const {
     return impl_->probes();
+}
+
+const std::string& Session::why_no_windows() const {
+    return impl_->why_no_windows();
 }
 
 const WindowSight& Session::sight() const {

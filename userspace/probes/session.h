@@ -43,6 +43,8 @@ class Session {
 
     const std::vector<Probe>& probes() const;
     const WindowSight& sight() const;
+    // Empty where call windows can be seen.
+    const std::string& why_no_windows() const;
 
     // The windows that ended since the last call, in order.
     std::vector<CallWindow> take_windows();
