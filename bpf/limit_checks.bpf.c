@@ -26,9 +26,16 @@ static __always_inline int same_check(const struct window_check* a, const struct
     return 1;
 }
 
-static __noinline int note_check(struct window_record* window, const struct window_check* check) {
-    if (!window || !check)
+// Adds the check that was put together for a thread to its innermost window. Not static, so that the verifier
+// goes through it once and not for each of the many programs that call it.
+__noinline int note_check(__u32 tid) {
+    struct thread_windows* thread = bpf_map_lookup_elem(&threads, &tid);
+    if (!thread)
         return 0;
+    struct window_record* window = innermost_window(thread, tid);
+    if (!window)
+        return 0;
+    const struct window_check* check = &thread->check;
     for (__u32 i = 0; i < CHECK_SLOTS; ++i) {
         struct window_check* slot = &window->checks[i];
         if (i >= window->check_slots) {
@@ -68,7 +75,7 @@ int capability_asked(__u64* context) {
     struct window_check* check = new_check(thread, FUNCTION_cap_capable, 0, 0, PINSCOPE_CAP_IPC_LOCK);
     check->result = (int)context[4];
     bpf_get_stack(context, check->stack, sizeof(check->stack), 0);
-    note_check(current_window(), check);
+    note_check(bpf_get_current_pid_tgid());
     return 0;
 }
 
@@ -115,7 +122,7 @@ static __always_inline int function_returned(struct window_record* window, __u32
     if (kind == RESULT_PINS || kind == RESULT_CHARGE)
         return 0;
     check->result = result;
-    note_check(window, check);
+    note_check(bpf_get_current_pid_tgid());
     return 0;
 }
 
@@ -189,13 +196,15 @@ static __always_inline int on_kprobe(struct pt_regs* registers, __u32 function) 
 }
 
 static __always_inline int on_kretprobe(struct pt_regs* registers, __u32 function, __u32 kind) {
-    if (!current_thread())
+    struct thread_windows* thread = current_thread();
+    if (!thread)
         return 0;
     struct call_key key = {.tid = (__u32)bpf_get_current_pid_tgid(), .function = function};
-    struct window_check* check = bpf_map_lookup_elem(&entered_calls, &key);
-    if (!check)
+    const struct window_check* entered = bpf_map_lookup_elem(&entered_calls, &key);
+    if (!entered)
         return 0;
-    function_returned(current_window(), function, kind, check, PT_REGS_RC(registers));
+    thread->check = *entered;
+    function_returned(current_window(), function, kind, &thread->check, PT_REGS_RC(registers));
     bpf_map_delete_elem(&entered_calls, &key);
     return 0;
 }

@@ -37,6 +37,7 @@ SessionOptions options() {
     SessionOptions out;
     out.marked_file = marker.file;
     out.marked_offset = marker.offset;
+    out.refuse = {"type:fexit", "type:kprobe"}; // windows do not need them, and they take long to attach
     return out;
 }
 
@@ -54,32 +55,60 @@ int in_child(Body body) {
     return status;
 }
 
-class CallWindows : public testing::Test {
+// What both kinds of test ask of their session.
+class WindowTest : public testing::Test {
   protected:
-    void open(const SessionOptions& wanted = options()) {
-        if (const auto why = test::why_no_windows(); !why.empty())
-            SKIP_HERE(why);
-        session_.emplace(wanted);
-        ASSERT_TRUE(session_->sight().windows) << test::words(session_->probes());
-    }
-    void SetUp() override { open(); }
-
     std::vector<CallWindow> take() { return session_->take_windows(); }
-    uint64_t lost(std::string_view reason) const {
+    uint64_t lost(std::string_view reason) const { return lost_now(reason) - before(reason); }
+    uint64_t lost_windows() const {
+        uint64_t sum = 0;
+        for (const auto& loss : session_->losses())
+            sum += loss.windows ? loss.count - before(loss.reason) : 0;
+        return sum;
+    }
+    void use(Session& session) {
+        session_ = &session;
+        ASSERT_TRUE(session.sight().windows) << test::words(session.probes());
+        lost_before_ = session.losses();
+        EXPECT_TRUE(session.take_windows().empty());
+    }
+
+  private:
+    uint64_t lost_now(std::string_view reason) const {
         for (const auto& loss : session_->losses())
             if (loss.reason == reason)
                 return loss.count;
         ADD_FAILURE() << "no such loss: " << reason;
         return 0;
     }
-    uint64_t lost_windows() const {
-        uint64_t sum = 0;
-        for (const auto& loss : session_->losses())
-            sum += loss.windows ? loss.count : 0;
-        return sum;
+    uint64_t before(std::string_view reason) const {
+        for (const auto& loss : lost_before_)
+            if (loss.reason == reason)
+                return loss.count;
+        return 0;
     }
 
-    std::optional<Session> session_;
+    Session* session_ = nullptr;
+    std::vector<Loss> lost_before_;
+};
+
+// These share one session.
+class CallWindows : public WindowTest {
+  protected:
+    static void TearDownTestSuite() { shared().reset(); }
+    void SetUp() override {
+        if (const auto why = test::why_no_windows(); !why.empty())
+            SKIP_HERE(why);
+        if (!shared())
+            shared().emplace(options());
+        use(*shared());
+    }
+
+  private:
+    static std::optional<Session>& shared() {
+        static std::optional<Session> session;
+        return session;
+    }
 };
 
 uint64_t count(const std::vector<CallWindow>& windows, WindowEnd end) {
@@ -360,12 +389,21 @@ TEST_F(CallWindows, AJumpOutOfASignalHandlerAbandonsBoth) {
     EXPECT_EQ(windows[2].end, WindowEnd::returned);
 }
 
-class CallWindowsLater : public CallWindows {
+// These have one of their own, opened when they say so.
+class CallWindowSession : public WindowTest {
   protected:
-    void SetUp() override {}
+    void open(const SessionOptions& wanted = options()) {
+        if (const auto why = test::why_no_windows(); !why.empty())
+            SKIP_HERE(why);
+        own_.emplace(wanted);
+        use(*own_);
+    }
+
+  private:
+    std::optional<Session> own_;
 };
 
-TEST_F(CallWindowsLater, ACallUnderWayAtAttachIsNotSeen) {
+TEST_F(CallWindowSession, ACallUnderWayAtAttachIsNotSeen) {
     std::atomic<int> at{0};
     std::thread thread([&] {
         in_call_window(1, [&] {
@@ -399,7 +437,7 @@ void call_in_threads(unsigned number) {
         thread.join();
 }
 
-TEST_F(CallWindowsLater, AThousandThreads) {
+TEST_F(CallWindowSession, AThousandThreads) {
     auto wanted = options();
     wanted.open_windows = 1024;
     wanted.ring_bytes = 16U << 20;
@@ -414,7 +452,7 @@ TEST_F(CallWindowsLater, AThousandThreads) {
     EXPECT_EQ(lost("return_without_entry"), 0U);
 }
 
-TEST_F(CallWindowsLater, ATinyRingDeliversOrCounts) {
+TEST_F(CallWindowSession, ATinyRingDeliversOrCounts) {
     auto wanted = options();
     wanted.ring_bytes = 16U << 10;
     open(wanted);
@@ -432,7 +470,7 @@ TEST_F(CallWindowsLater, ATinyRingDeliversOrCounts) {
     EXPECT_EQ(take().size(), 1U) << "after it was drained there is room again";
 }
 
-TEST_F(CallWindowsLater, FewOpenWindowsAreDeliveredOrCounted) {
+TEST_F(CallWindowSession, FewOpenWindowsAreDeliveredOrCounted) {
     auto wanted = options();
     wanted.open_windows = 4;
     open(wanted);
@@ -445,7 +483,7 @@ TEST_F(CallWindowsLater, FewOpenWindowsAreDeliveredOrCounted) {
     EXPECT_EQ(windows.size() + lost_windows(), 12U);
 }
 
-TEST_F(CallWindowsLater, OthersAreNotWatched) {
+TEST_F(CallWindowSession, OthersAreNotWatched) {
     auto wanted = options();
     wanted.watch_self = false;
     open(wanted);
@@ -456,7 +494,7 @@ TEST_F(CallWindowsLater, OthersAreNotWatched) {
     EXPECT_EQ(lost_windows(), 0U);
 }
 
-TEST_F(CallWindowsLater, ACgroupIsWatchedWithAllBelow) {
+TEST_F(CallWindowSession, ACgroupIsWatchedWithAllBelow) {
     const test::LimitedCgroup limited(64_MiB);
     if (!limited.place())
         SKIP_HERE(limited.why_not());

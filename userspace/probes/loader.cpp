@@ -96,8 +96,6 @@ class Loader {
 
     Loaded run() {
         const LibbpfMessages messages;
-        // Memory is counted by cgroup since 5.11; before, MemlockForBpf does what libbpf would do.
-        (void)::libbpf_set_memlock_rlim(0);
         auto types = KernelTypes::read();
         if (!types) {
             refuse_all(types.error().reason);

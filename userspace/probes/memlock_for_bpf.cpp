@@ -18,6 +18,7 @@ bool set_real_uid(unsigned uid) {
 
 } // namespace
 
+// libbpf raises the limit too there, and leaves it so; while it is raised already, that changes nothing.
 // kernel/bpf/syscall.c: bpf_map_charge_init was removed in 5.11, when memory cgroups took its place. The user
 // is that of the real uid (kernel/cred.c); the effective one, and with it the capabilities, stay.
 MemlockForBpf::MemlockForBpf(const KernelTypes& types) {
