@@ -1,106 +1,36 @@
 // SPDX-License-Identifier: Apache-2.0
-// The truth of call windows: every call that is entered is delivered once, as it ended, or counted as lost.
+// The truth of call windows: every call that is entered is delivered once, as it ended.
 #include "base/bytes.h"
+#include "kernel/call_window_fixture.h"
 #include "kernel/host_under_test.h"
-#include "kernel/probe_host.h"
 #include "kernel/test_cgroups.h"
-#include "probes/session.h"
-#include "run/call_window.h"
 #include "support/skip.h"
-
-#include <gtest/gtest.h>
 
 #include <fcntl.h>
 #include <sys/mman.h>
 #include <sys/syscall.h>
-#include <sys/wait.h>
-#include <unistd.h>
 
-#include <algorithm>
-#include <atomic>
 #include <csetjmp>
 #include <csignal>
-#include <cstdlib>
-#include <latch>
-#include <thread>
-#include <vector>
+#include <optional>
 
 namespace pinscope {
 namespace {
 
 using probes::Session;
-using probes::SessionOptions;
 using run::in_call_window;
-
-SessionOptions options() {
-    const auto marker = run::own_marker();
-    SessionOptions out;
-    out.marked_file = marker.file;
-    out.marked_offset = marker.offset;
-    out.refuse = {"type:fexit", "type:kprobe"}; // windows do not need them, and they take long to attach
-    return out;
-}
-
-// Runs `body` in a child, which ends with status 0 unless the body ends it; returns its status as wait(2) has
-// it.
-template <class Body>
-int in_child(Body body) {
-    const pid_t child = ::fork();
-    if (child == 0) {
-        body();
-        ::_exit(0);
-    }
-    int status = -1;
-    ::waitpid(child, &status, 0);
-    return status;
-}
-
-// What both kinds of test ask of their session.
-class WindowTest : public testing::Test {
-  protected:
-    std::vector<CallWindow> take() { return session_->take_windows(); }
-    uint64_t lost(std::string_view reason) const { return lost_now(reason) - before(reason); }
-    uint64_t lost_windows() const {
-        uint64_t sum = 0;
-        for (const auto& loss : session_->losses())
-            sum += loss.windows ? loss.count - before(loss.reason) : 0;
-        return sum;
-    }
-    void use(Session& session) {
-        session_ = &session;
-        ASSERT_TRUE(session.sight().windows) << test::words(session.probes());
-        lost_before_ = session.losses();
-        EXPECT_TRUE(session.take_windows().empty());
-    }
-
-  private:
-    uint64_t lost_now(std::string_view reason) const {
-        for (const auto& loss : session_->losses())
-            if (loss.reason == reason)
-                return loss.count;
-        ADD_FAILURE() << "no such loss: " << reason;
-        return 0;
-    }
-    uint64_t before(std::string_view reason) const {
-        for (const auto& loss : lost_before_)
-            if (loss.reason == reason)
-                return loss.count;
-        return 0;
-    }
-
-    Session* session_ = nullptr;
-    std::vector<Loss> lost_before_;
-};
+using test::count;
+using test::in_child;
 
 // These share one session.
-class CallWindows : public WindowTest {
+class CallWindows : public test::WindowTest {
   protected:
     static void TearDownTestSuite() { shared().reset(); }
     void SetUp() override {
         if (const auto why = test::why_no_windows(); !why.empty())
             SKIP_HERE(why);
         if (!shared())
-            shared().emplace(options());
+            shared().emplace(test::window_options());
         use(*shared());
     }
 
@@ -110,11 +40,6 @@ class CallWindows : public WindowTest {
         return session;
     }
 };
-
-uint64_t count(const std::vector<CallWindow>& windows, WindowEnd end) {
-    return static_cast<uint64_t>(
-        std::count_if(windows.begin(), windows.end(), [&](const CallWindow& one) { return one.end == end; }));
-}
 
 TEST_F(CallWindows, OneCallWithWhatHappenedInside) {
     in_child([] {
@@ -387,133 +312,6 @@ TEST_F(CallWindows, AJumpOutOfASignalHandlerAbandonsBoth) {
     EXPECT_EQ(windows[1].tag, 1U);
     EXPECT_EQ(windows[1].end, WindowEnd::abandoned);
     EXPECT_EQ(windows[2].end, WindowEnd::returned);
-}
-
-// These have one of their own, opened when they say so.
-class CallWindowSession : public WindowTest {
-  protected:
-    void open(const SessionOptions& wanted = options()) {
-        if (const auto why = test::why_no_windows(); !why.empty())
-            SKIP_HERE(why);
-        own_.emplace(wanted);
-        use(*own_);
-    }
-
-  private:
-    std::optional<Session> own_;
-};
-
-TEST_F(CallWindowSession, ACallUnderWayAtAttachIsNotSeen) {
-    std::atomic<int> at{0};
-    std::thread thread([&] {
-        in_call_window(1, [&] {
-            at = 1;
-            while (at != 2)
-                std::this_thread::yield();
-        });
-        in_call_window(2, [] {});
-    });
-    while (at != 1)
-        std::this_thread::yield();
-    open();
-    at = 2;
-    thread.join();
-    if (IsSkipped())
-        return;
-    const auto windows = take();
-    ASSERT_EQ(windows.size(), 1U);
-    EXPECT_EQ(windows[0].tag, 2U);
-    EXPECT_EQ(windows[0].end, WindowEnd::returned);
-    EXPECT_EQ(lost_windows(), 0U);
-}
-
-// So many threads with an open window at a time.
-void call_in_threads(unsigned number) {
-    std::latch all_inside(number);
-    std::vector<std::thread> threads;
-    for (unsigned i = 0; i < number; ++i)
-        threads.emplace_back([&, i] { in_call_window(i, [&] { all_inside.arrive_and_wait(); }); });
-    for (auto& thread : threads)
-        thread.join();
-}
-
-TEST_F(CallWindowSession, AThousandThreads) {
-    auto wanted = options();
-    wanted.open_windows = 1024;
-    wanted.ring_bytes = 16U << 20;
-    open(wanted);
-    if (IsSkipped())
-        return;
-    in_child([] { call_in_threads(1000); });
-    const auto windows = take();
-    EXPECT_EQ(windows.size(), 1000U);
-    EXPECT_EQ(count(windows, WindowEnd::returned), 1000U);
-    EXPECT_EQ(lost_windows(), 0U);
-    EXPECT_EQ(lost("return_without_entry"), 0U);
-}
-
-TEST_F(CallWindowSession, ATinyRingDeliversOrCounts) {
-    auto wanted = options();
-    wanted.ring_bytes = 16U << 10;
-    open(wanted);
-    if (IsSkipped())
-        return;
-    in_child([] {
-        for (uint64_t i = 0; i < 100; ++i)
-            in_call_window(i, [] {});
-    });
-    const auto windows = take();
-    EXPECT_GT(windows.size(), 0U);
-    EXPECT_GT(lost("ring_full"), 0U);
-    EXPECT_EQ(windows.size() + lost_windows(), 100U);
-    in_child([] { in_call_window(7, [] {}); });
-    EXPECT_EQ(take().size(), 1U) << "after it was drained there is room again";
-}
-
-TEST_F(CallWindowSession, FewOpenWindowsAreDeliveredOrCounted) {
-    auto wanted = options();
-    wanted.open_windows = 4;
-    open(wanted);
-    if (IsSkipped())
-        return;
-    in_child([] { call_in_threads(12); });
-    const auto windows = take();
-    EXPECT_GE(windows.size(), 4U);
-    EXPECT_GT(lost("no_room_for_thread") + lost("no_room_for_window"), 0U);
-    EXPECT_EQ(windows.size() + lost_windows(), 12U);
-}
-
-TEST_F(CallWindowSession, OthersAreNotWatched) {
-    auto wanted = options();
-    wanted.watch_self = false;
-    open(wanted);
-    if (IsSkipped())
-        return;
-    in_child([] { in_call_window(1, [] {}); });
-    EXPECT_TRUE(take().empty());
-    EXPECT_EQ(lost_windows(), 0U);
-}
-
-TEST_F(CallWindowSession, ACgroupIsWatchedWithAllBelow) {
-    const test::LimitedCgroup limited(64_MiB);
-    if (!limited.place())
-        SKIP_HERE(limited.why_not());
-    const auto id = test::cgroup_id(limited.place()->folder);
-    ASSERT_NE(id, 0U);
-    auto wanted = options();
-    wanted.watch_self = false;
-    wanted.cgroups = {id};
-    open(wanted);
-    if (IsSkipped())
-        return;
-    in_child([] { in_call_window(1, [] {}); });
-    in_child([&] {
-        if (limited.enter())
-            in_call_window(2, [] {});
-    });
-    const auto windows = take();
-    ASSERT_EQ(windows.size(), 1U);
-    EXPECT_EQ(windows[0].tag, 2U);
 }
 
 } // namespace
