@@ -62,8 +62,13 @@ PinAnswer answer_pin(const PinFindings& findings) {
     answer.controls = find_controls(findings);
     for (const auto& trial : findings.trials) {
         answer.limit_checks.push_back(judge_limit_checks(trial));
-        if (trial.windows)
-            answer.tier = std::max(answer.tier, sight_tier(trial.windows->sight));
+        if (!trial.windows)
+            continue;
+        answer.tier = std::max(answer.tier, sight_tier(trial.windows->sight));
+        for (const auto& loss : trial.windows->losses) {
+            answer.lost_windows += loss.windows ? loss.count : 0;
+            answer.missed_runs += loss.reason == missed_run ? loss.count : 0;
+        }
     }
     const std::string no_cuda = why_no_cuda(findings.host);
     for (const auto& name : findings.cuda_named) {

@@ -94,6 +94,8 @@ struct PinAnswer {
     std::vector<Control> controls;
     std::vector<std::vector<LimitCheck>> limit_checks; // of each trial, in the order of PinFindings::trials
     std::vector<Verdict> verdicts;                     // in the order of PinFindings::judged, CUDA's first
+    uint64_t lost_windows = 0;                         // over all trials
+    uint64_t missed_runs = 0;                          // of kernel programs, for whatever task
     std::string cuda_line;                             // one sentence on CUDA, the first on the screen
     std::vector<std::string> advice;
 };

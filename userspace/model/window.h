@@ -89,6 +89,9 @@ struct CallWindow {
     uint32_t checks_dropped = 0;
 };
 
+// A program was not run because it was under way on that CPU already; the task may have been any of the host.
+inline constexpr std::string_view missed_run = "missed_run";
+
 // What was not delivered, by reason.
 struct Loss {
     std::string reason;

@@ -80,7 +80,7 @@ class Session::Impl {
         for (const auto& probe : loaded_.probes)
             if (probe.attached)
                 missed += loaded_.missed(probe.name).value_or(0);
-        out.push_back({"missed_run", missed, false});
+        out.push_back({std::string(missed_run), missed, false});
         return out;
     }
 

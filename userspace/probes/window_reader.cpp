@@ -106,7 +106,7 @@ std::string asking_function(const std::vector<std::string>& stack) {
                                                    "trace_",  "kprobe_", "ftrace_",      "perf_",
                                                    "__perf_", "rethook_"};
     for (const auto& frame : stack) {
-        const std::string name = cut_suffix(frame);
+        std::string name = cut_suffix(frame);
         const bool is_tracer =
             std::any_of(std::begin(tracers), std::end(tracers),
                         [&](std::string_view prefix) { return name.rfind(prefix, 0) == 0; });

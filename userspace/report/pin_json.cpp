@@ -205,6 +205,7 @@ ordered_json pin_json(const PinFindings& findings, const PinAnswer& answer) {
                    {"shared_because", text_or_null(findings.leaf_shared_because)}};
     out["tier"] = tier_name(answer.tier);
     out["summary"] = summary_json(answer);
+    out["lost"] = {{"windows", answer.lost_windows}, {"missed_runs", answer.missed_runs}};
     auto& probes = out["probes"] = ordered_json::array();
     for (const auto& probe : findings.probes)
         probes.push_back(probe_json(probe));

@@ -71,6 +71,8 @@ class PinText {
         out_ += "\n";
         controls();
         line("Tier", std::string(tier_words(answer_.tier)));
+        if (answer_.tier != Tier::user)
+            line("Lost", lost_words());
         if (!findings_.leaf_shared_because.empty())
             line("Cgroup", "trials shared this one: " + findings_.leaf_shared_because);
         for (const auto& missing : findings_.host.missing)
@@ -188,6 +190,11 @@ class PinText {
                 line("", fmt::format("{} ({}) {}: {}", control.name, control.mechanism,
                                      control.state == ControlState::fails ? "fails" : "is unavailable",
                                      control.reason));
+    }
+
+    std::string lost_words() const {
+        return fmt::format("{} call windows; {} runs of kernel programs left out", answer_.lost_windows,
+                           answer_.missed_runs);
     }
 
     std::string summary_words() const {

@@ -12,9 +12,50 @@
 #include <nlohmann/json.hpp>
 
 #include <cerrno>
+#include <limits>
 
 namespace pinscope::report {
 namespace {
+
+// Numbers that occur nowhere else, so that each is found again where it belongs.
+TrialWindows full_windows() {
+    TrialWindows out;
+    out.sight = {true, true, true, true, true, true, true};
+    CallWindow window;
+    window.tag = 1;
+    window.entered_ns = 1000;
+    window.left_ns = 1000 + 100003;
+    window.end = WindowEnd::unfinished;
+    window.before = {100019, 100043, 100049, 100057, 100069, 100103, 100109};
+    window.after = {100129, 100151,      100153, 100169, std::numeric_limits<uint64_t>::max(),
+                    100183, std::nullopt};
+    window.syscalls = {
+        {54, "setsockopt", 100189, {0x1, 0x2, 0x3, 0x4, 0x5, 0x6}, -ENOBUFS, "socket:", "10:196", false},
+        {9, "mmap", 100193, {}, 0x7f0000, "", "", true}};
+    LimitCheckSeen asked;
+    asked.function = "xdp_umem_create";
+    asked.count = 100207;
+    asked.capability_refused = true;
+    asked.denied = true;
+    asked.syscall = "setsockopt";
+    LimitCheckSeen answered = asked;
+    answered.tier = Tier::function;
+    answered.capability_refused.reset();
+    answered.result = -ENOBUFS;
+    window.checks = {asked, answered};
+    window.pins = {{"pin_user_pages_fast", 100213, 100237, 100267},
+                   {"__gup_longterm_locked", 100271, 100279, 100291}};
+    window.charges = {{"try_charge_memcg", 100297, 100313, 100333}};
+    window.pages_user = 100343;
+    window.pages_kernel_charged = 100357;
+    window.pages_kernel_uncharged = 100361;
+    window.pages_refused = 100363;
+    window.syscalls_dropped = 100379;
+    window.checks_dropped = 100391;
+    out.windows = {window};
+    out.losses = {{"ring_full", 100393, true}, {"missed_run", 100403, false}};
+    return out;
+}
 
 // Findings that have a value in every field.
 PinFindings full_findings() {
@@ -64,6 +105,7 @@ PinFindings full_findings() {
     snapshot.cgroup = {127, 131, 137, 139, 149, 151, 157};
     snapshot.foll_pin_pages = 163;
     trial.snapshots = {{StopPoint::initialised, snapshot}};
+    trial.windows = full_windows();
     findings.trials = {trial};
     MechanismFacts facts;
     facts.name = "af_xdp-umem";
@@ -83,6 +125,36 @@ TEST(PinJson, IsWhatTheSchemaSays) {
     const nlohmann::json document =
         nlohmann::json::parse(dump(pin_json(findings, analysis::answer_pin(findings))));
     EXPECT_EQ(test::check_schema(document, "pin-1.schema.json"), "");
+}
+
+TEST(PinJson, WhatTheKernelSideSawIsInTheTrialsWindow) {
+    const auto findings = full_findings();
+    const auto document = pin_json(findings, analysis::answer_pin(findings));
+    const auto window = document["trials"][0]["window"];
+    EXPECT_EQ(window["limit_checks"].size(), 1U);
+    EXPECT_EQ(window["limit_checks"][0]["decides"], true);
+    EXPECT_EQ(window["limit_checks"][0]["asks"], "always");
+    EXPECT_EQ(window["syscalls"][0]["result"], "ENOBUFS");
+    EXPECT_TRUE(window["syscalls"][1]["result"].is_null()) << "it did not return";
+    EXPECT_EQ(window["budgets"]["after"]["memlock_soft_unlimited"], true);
+    EXPECT_TRUE(window["budgets"]["after"]["cgroup_usage_bytes"].is_null());
+    EXPECT_EQ(window["pinned_pages"], 100279) << "the larger of the outer and the inner functions' sum";
+    EXPECT_EQ(window["charge_refusals"], 100333);
+    EXPECT_EQ(window["lost"], 100393);
+    EXPECT_EQ(window["unfinished"], true);
+    EXPECT_EQ(document["lost"]["missed_runs"], 100403);
+    EXPECT_EQ(document["tier"], "function");
+}
+
+TEST(PinJson, WhatCannotBeSeenIsNull) {
+    auto findings = full_findings();
+    findings.trials[0].windows->sight = {true, false, false, false, false, false, false};
+    const nlohmann::json document =
+        nlohmann::json::parse(dump(pin_json(findings, analysis::answer_pin(findings))));
+    EXPECT_EQ(test::check_schema(document, "pin-1.schema.json"), "");
+    for (const char* part :
+         {"syscalls", "limit_checks", "pinned_pages", "pin_calls", "pages", "charge_refusals"})
+        EXPECT_TRUE(document["trials"][0]["window"][part].is_null()) << part;
 }
 
 TEST(PinJson, OfNothingKnownToo) {
