@@ -49,7 +49,7 @@ json mlock_window(const PinRun& run) {
 }
 
 // The kernel is given broken programs in place of those named.
-PinRun run_refusing(const std::string& programs, std::function<bool()> besides = nullptr) {
+PinRun run_refusing(const std::string& programs, const std::function<bool()>& besides = nullptr) {
     ProgramOptions options;
     options.before_exec = [=] {
         return ::setenv("PINSCOPE_REFUSE_PROGRAMS", programs.c_str(), 1) == 0 && (!besides || besides());

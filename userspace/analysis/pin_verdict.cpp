@@ -153,6 +153,7 @@ class Case {
         if (checks.empty())
             return "who decided: nobody asked about the limit inside the call";
         std::vector<std::string> names;
+        names.reserve(checks.size());
         for (const auto& check : checks)
             names.push_back(check.function.empty() ? "a function without a name" : check.function);
         return fmt::format("who decided: nobody; asked inside the call: {}", join_and(names));

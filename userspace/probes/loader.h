@@ -16,7 +16,7 @@ namespace pinscope::probes {
 
 struct Loaded {
     struct Free {
-        void operator()(pinscope_bpf* skeleton) const { pinscope_bpf__destroy(skeleton); }
+        void operator()(pinscope_bpf* it) const { pinscope_bpf__destroy(it); }
     };
     struct Detach {
         void operator()(bpf_link* link) const { (void)::bpf_link__destroy(link); }

@@ -7,6 +7,7 @@
 #include "probes/catalog.h"
 #include "probes/kernel_symbols.h"
 #include "probes/kernel_types.h"
+#include "probes/libbpf_options.h"
 #include "probes/loader.h"
 #include "probes/memlock_for_bpf.h"
 #include "probes/syscall_names.h"
@@ -73,6 +74,7 @@ class Session::Impl {
 
     std::vector<Loss> losses() const {
         std::vector<Loss> out;
+        out.reserve(std::size(loss_words) + 1);
         for (const auto& words : loss_words)
             out.push_back(
                 {std::string(words.reason), loaded_.skeleton ? sum(words.number) : 0, words.windows});
@@ -123,7 +125,7 @@ class Session::Impl {
     static bool run_in_own_context(const bpf_program* program, uint64_t argument) {
         if (::bpf_program__fd(program) < 0)
             return false;
-        LIBBPF_OPTS(bpf_test_run_opts, options);
+        auto options = libbpf_options<bpf_test_run_opts>();
         options.ctx_in = &argument;
         options.ctx_size_in = sizeof(argument);
         return ::bpf_prog_test_run_opts(::bpf_program__fd(program), &options) == 0;

@@ -4,6 +4,7 @@
 #include "base/fd.h"
 #include "base/file.h"
 #include "host/process.h"
+#include "probes/libbpf_options.h"
 
 #include <fmt/format.h>
 
@@ -98,7 +99,7 @@ Status try_program_type(ProgramType type, const KernelTypes& types, bool broken)
     auto program = smallest_program();
     if (broken)
         program.front().code = unknown_opcode;
-    LIBBPF_OPTS(bpf_prog_load_opts, options);
+    auto options = libbpf_options<bpf_prog_load_opts>();
     bpf_prog_type kernel_type = BPF_PROG_TYPE_KPROBE;
     std::optional<uint32_t> target;
     switch (type) {
