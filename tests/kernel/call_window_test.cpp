@@ -185,8 +185,16 @@ TEST_F(CallWindows, AnExecInsideIsUnfinished) {
 
 TEST_F(CallWindows, AnExecByAnotherThreadIsThatThreads) {
     EXPECT_EQ(in_child([] {
-                  std::thread([] { in_call_window(1, &exec_exit_0); }).detach();
-                  in_call_window(2, [] { ::pause(); });
+                  std::atomic<bool> inside = false;
+                  std::thread([&] {
+                      while (!inside)
+                          std::this_thread::yield();
+                      in_call_window(1, &exec_exit_0);
+                  }).detach();
+                  in_call_window(2, [&] {
+                      inside = true;
+                      ::pause();
+                  });
               }),
               0);
     const auto windows = take();

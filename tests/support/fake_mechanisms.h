@@ -3,7 +3,7 @@
 #pragma once
 
 #include "base/bytes.h"
-#include "pin/mechanism.h"
+#include "trial/mechanism.h"
 
 #include <bit>
 
@@ -24,10 +24,10 @@ inline uint64_t one_mib_free() {
     return 1_MiB;
 }
 
-inline const pin::RegisteredMechanism plain = {no_facts, nullptr, &any_size, &nothing_free, true};
-inline const pin::RegisteredMechanism powers = {no_facts, nullptr, &power_of_two, &nothing_free, true};
+inline const trial::RegisteredMechanism plain = {no_facts, nullptr, &any_size, &nothing_free, true};
+inline const trial::RegisteredMechanism powers = {no_facts, nullptr, &power_of_two, &nothing_free, true};
 // As perf's ring: 1 MiB is free.
-inline const pin::RegisteredMechanism powers_beyond_1_mib = {no_facts, nullptr, &power_of_two, &one_mib_free,
-                                                             true};
+inline const trial::RegisteredMechanism powers_beyond_1_mib = {no_facts, nullptr, &power_of_two,
+                                                               &one_mib_free, true};
 
 } // namespace pinscope::test

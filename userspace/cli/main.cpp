@@ -3,7 +3,8 @@
 #include "cli/parser.h"
 #include "cli/status.h"
 #include "cli/terminal.h"
-#include "pin/trial_process.h"
+#include "pin/registry.h"
+#include "trial/trial_process.h"
 
 #include <fmt/format.h>
 
@@ -57,8 +58,8 @@ int run(const std::vector<std::string>& words) {
     const std::string& name = words.front();
     const std::vector<std::string> rest(words.begin() + 1, words.end());
     // A trial is to start fast and small: past all tables.
-    if (name == pin::trial_verb)
-        return pin::run_trial_process(rest);
+    if (name == trial::trial_verb)
+        return trial::run_trial_process(rest, &pin::find_mechanism);
     if (name == "help" && !rest.empty())
         return run_verb_named(rest.front(), {"--help"});
     if (name == "--help" || name == "-h" || name == "help")

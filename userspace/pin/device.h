@@ -5,7 +5,7 @@
 #include "base/error.h"
 #include "base/fd.h"
 #include "base/file.h"
-#include "pin/step.h"
+#include "pin/registry.h"
 
 #include <fmt/format.h>
 

@@ -6,7 +6,7 @@
 
 #include "base/result.h"
 #include "model/pin.h"
-#include "pin/mechanism.h"
+#include "pin/registry.h"
 #include "pin/sizes.h"
 #include "pin/trial_runner.h"
 

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "pin/mechanism.h"
+#include "pin/registry.h"
+
 #include "pin/mechanisms/mechanisms.h"
 
 #include <array>

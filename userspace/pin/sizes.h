@@ -4,7 +4,7 @@
 
 #include "base/result.h"
 #include "model/host_facts.h"
-#include "pin/mechanism.h"
+#include "pin/registry.h"
 
 #include <cstdint>
 #include <optional>

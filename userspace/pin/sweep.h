@@ -4,7 +4,7 @@
 
 #include "model/pin.h"
 #include "pin/experiment.h"
-#include "pin/mechanism.h"
+#include "pin/registry.h"
 #include "pin/trial_runner.h"
 
 #include <cstdint>

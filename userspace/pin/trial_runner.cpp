@@ -5,7 +5,7 @@
 #include "base/text.h"
 #include "host/facts.h"
 #include "host/process.h"
-#include "pin/trial_process.h"
+#include "trial/trial_process.h"
 
 #include <fmt/format.h>
 
@@ -192,9 +192,10 @@ Result<Trial> TrialRunner::run(const TrialRequest& request) const {
     run::Command command;
     command.itself = true;
     command.is_trial = true;
-    command.arguments = {"pinscope", trial_verb};
-    for (auto& argument : to_arguments({trial.mechanism, request.size_bytes, request.count,
-                                        request.cumulative, request.conditions.cap_ipc_lock.value_or(false)}))
+    command.arguments = {"pinscope", trial::trial_verb};
+    for (auto& argument :
+         trial::to_arguments({trial.mechanism, request.size_bytes, request.count, request.cumulative,
+                              request.conditions.cap_ipc_lock.value_or(false)}))
         command.arguments.push_back(std::move(argument));
     auto child = stage_.start(command, request.conditions);
     if (!child)

@@ -4,7 +4,7 @@
 
 #include "base/result.h"
 #include "model/trial.h"
-#include "pin/mechanism.h"
+#include "pin/registry.h"
 #include "probes/session.h"
 #include "run/interruption.h"
 #include "run/stage.h"

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // The packet memory (umem) of an AF_XDP socket.
 #include "base/fd.h"
-#include "pin/mapping.h"
 #include "pin/mechanisms/mechanisms.h"
 
 #include <linux/if_xdp.h>

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // A DMA buffer from the system heap: kernel pages, as a rule charged to no memory cgroup.
 #include "pin/device.h"
-#include "pin/mapping.h"
 #include "pin/mechanisms/mechanisms.h"
 
 #include <linux/dma-heap.h>

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 // Huge pages of the reserved pool.
-#include "pin/mapping.h"
 #include "pin/mechanisms/mechanisms.h"
 
 #include <sys/mman.h>

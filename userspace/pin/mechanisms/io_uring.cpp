@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // io_uring: registered (fixed) buffers, and the memory of the rings themselves.
 #include "base/bytes.h"
-#include "pin/mapping.h"
 #include "pin/mechanisms/mechanisms.h"
 
 #include <liburing.h>

@@ -2,7 +2,7 @@
 // The registered mechanisms, and what their definitions share. For mechanisms/ and registry.cpp only.
 #pragma once
 
-#include "pin/mechanism.h"
+#include "pin/registry.h"
 
 #include <memory>
 

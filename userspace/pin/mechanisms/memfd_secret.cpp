@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // memfd_secret(2): pages that are taken out of the kernel's own map and cannot be swapped.
 #include "base/fd.h"
-#include "pin/mapping.h"
 #include "pin/mechanisms/mechanisms.h"
 
 #include <sys/syscall.h>

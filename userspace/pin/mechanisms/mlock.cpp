@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // The mlock family: mlock, mlock2 with MLOCK_ONFAULT, mlockall, mmap with MAP_LOCKED.
 #include "base/bytes.h"
-#include "pin/mapping.h"
 #include "pin/mechanisms/mechanisms.h"
 
 #include <sys/mman.h>

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // send(2) with MSG_ZEROCOPY: the pages of a message are pinned until it was delivered.
 #include "base/fd.h"
-#include "pin/mapping.h"
 #include "pin/mechanisms/mechanisms.h"
 
 #include <arpa/inet.h>

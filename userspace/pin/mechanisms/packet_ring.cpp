@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // The receive ring of an AF_PACKET socket: kernel pages that no memory cgroup is charged for.
 #include "base/fd.h"
-#include "pin/mapping.h"
 #include "pin/mechanisms/mechanisms.h"
 
 #include <linux/if_packet.h>

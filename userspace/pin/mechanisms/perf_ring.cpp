@@ -2,7 +2,6 @@
 // The ring buffer of a perf event.
 #include "base/fd.h"
 #include "base/file.h"
-#include "pin/mapping.h"
 #include "pin/mechanisms/mechanisms.h"
 
 #include <linux/perf_event.h>

@@ -4,7 +4,6 @@
 #include "base/file.h"
 #include "base/text.h"
 #include "pin/device.h"
-#include "pin/mapping.h"
 #include "pin/mechanisms/mechanisms.h"
 
 #include <array>

@@ -2,7 +2,6 @@
 // A memfd's pages made into a DMA buffer, as virtual machines and graphics do.
 #include "base/file.h"
 #include "pin/device.h"
-#include "pin/mapping.h"
 #include "pin/mechanisms/mechanisms.h"
 
 #include <linux/udmabuf.h>

@@ -2,7 +2,6 @@
 // Memory mapped for a device that is given to user space (VFIO), as hypervisors and DPDK do.
 #include "base/text.h"
 #include "pin/device.h"
-#include "pin/mapping.h"
 #include "pin/mechanisms/mechanisms.h"
 
 #include <linux/vfio.h>

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // vmsplice(2): user pages that sit in a pipe are pinned until they are read.
 #include "base/fd.h"
-#include "pin/mapping.h"
 #include "pin/mechanisms/mechanisms.h"
 
 #include <fcntl.h>

@@ -2,11 +2,14 @@
 // The trial's side: what runs in the fresh process that a trial is.
 #pragma once
 
+#include "trial/mechanism.h"
+
 #include <cstdint>
 #include <string>
+#include <string_view>
 #include <vector>
 
-namespace pinscope::pin {
+namespace pinscope::trial {
 
 struct TrialTask {
     std::string mechanism;
@@ -28,7 +31,9 @@ inline constexpr uint64_t touch_window = 2;   // the first touch of the memory
 inline constexpr const char* trial_verb = "__trial";
 std::vector<std::string> to_arguments(const TrialTask& task);
 
-// Carries the task out, talking to pinscope over StopChannel::trial_fd. Returns the process's exit status.
-int run_trial_process(const std::vector<std::string>& arguments);
+// Carries the task out, talking to pinscope over StopChannel::trial_fd. `find`: the mechanisms of this
+// program. Returns the process's exit status.
+int run_trial_process(const std::vector<std::string>& arguments,
+                      const RegisteredMechanism* (*find)(std::string_view name));
 
-} // namespace pinscope::pin
+} // namespace pinscope::trial

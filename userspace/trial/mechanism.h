@@ -1,19 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
 // One way to get memory that cannot be swapped. An object is one pin, made and used in a trial process.
 //
-// To add a mechanism: write a class with its facts in mechanisms/, name both in registry.cpp. CONTRIBUTING.md
-// walks through it.
+// To add a mechanism: write a class with its facts in pin/mechanisms/, name both in pin/registry.cpp.
+// CONTRIBUTING.md walks through it.
 #pragma once
 
 #include "model/mechanism.h"
-#include "pin/step.h"
+#include "trial/step.h"
 
 #include <cstdint>
 #include <memory>
-#include <span>
-#include <string_view>
 
-namespace pinscope::pin {
+namespace pinscope::trial {
 
 class Mechanism {
   public:
@@ -36,6 +34,7 @@ class Mechanism {
 
 struct RegisteredMechanism {
     const MechanismFacts& facts;
+    // Null in pinscope itself for what pinscope-cuda carries out.
     std::unique_ptr<Mechanism> (*create)();
     // The size to try in place of `bytes`, for mechanisms that come in certain sizes only. Never smaller.
     uint64_t (*fit_size)(uint64_t bytes);
@@ -45,10 +44,4 @@ struct RegisteredMechanism {
     bool repeatable;
 };
 
-// All that this build knows, in the order in which they are shown.
-std::span<const RegisteredMechanism> all_mechanisms();
-
-// Nothing for a name that is not registered.
-const RegisteredMechanism* find_mechanism(std::string_view name);
-
-} // namespace pinscope::pin
+} // namespace pinscope::trial

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "pin/trial_process.h"
+#include "trial/trial_process.h"
 
 #include "base/bytes.h"
 #include "base/text.h"
-#include "pin/mechanism.h"
 #include "run/call_window.h"
+#include "trial/mechanism.h"
 
 #include <cap-ng.h>
 #include <fmt/format.h>
@@ -14,7 +14,7 @@
 #include <memory>
 #include <thread>
 
-namespace pinscope::pin {
+namespace pinscope::trial {
 namespace {
 
 using run::set_text;
@@ -128,7 +128,7 @@ class TrialProcess {
     // Sends a failed step; always false, for the callers to pass on.
     bool report(StopPoint at, const Step& step) {
         message_.result = step.result;
-        message_.domain = ErrorDomain::errno_value;
+        message_.domain = step.domain;
         message_.code = step.error;
         set_text(message_.call, step.call);
         set_text(message_.detail, step.detail);
@@ -151,11 +151,12 @@ std::vector<std::string> to_arguments(const TrialTask& task) {
             std::string(task.raise_cap_ipc_lock ? raise_word : "")};
 }
 
-int run_trial_process(const std::vector<std::string>& arguments) {
+int run_trial_process(const std::vector<std::string>& arguments,
+                      const RegisteredMechanism* (*find)(std::string_view name)) {
     const bool complete = arguments.size() == to_arguments({}).size();
     const auto size = complete ? parse_unsigned(arguments[1]) : std::nullopt;
     const auto count = complete ? parse_unsigned(arguments[2]) : std::nullopt;
-    const RegisteredMechanism* mechanism = complete ? find_mechanism(arguments[0]) : nullptr;
+    const RegisteredMechanism* mechanism = complete ? find(arguments[0]) : nullptr;
     if (!size || !count || mechanism == nullptr) {
         std::fputs("pinscope: this verb is for pinscope's own use\n", stderr);
         return 2;
@@ -168,4 +169,4 @@ int run_trial_process(const std::vector<std::string>& arguments) {
     return 0;
 }
 
-} // namespace pinscope::pin
+} // namespace pinscope::trial

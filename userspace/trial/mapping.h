@@ -10,7 +10,7 @@
 #include <cstdint>
 #include <utility>
 
-namespace pinscope::pin {
+namespace pinscope::trial {
 
 class Mapping {
   public:
@@ -90,4 +90,4 @@ class Mapping {
     uint64_t bytes_ = 0;
 };
 
-} // namespace pinscope::pin
+} // namespace pinscope::trial
