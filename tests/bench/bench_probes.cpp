@@ -50,8 +50,7 @@ Spread spread(std::vector<double> values) {
 SessionOptions options(bool watch) {
     const auto marker = pinscope::run::own_marker();
     SessionOptions out;
-    out.marked_file = marker.file;
-    out.marked_offset = marker.offset;
+    out.marked = {{marker.file, "", marker.offset}};
     out.watch_self = watch;
     return out;
 }

@@ -23,8 +23,7 @@ namespace pinscope::test {
 inline probes::SessionOptions window_options() {
     const auto marker = run::own_marker();
     probes::SessionOptions out;
-    out.marked_file = marker.file;
-    out.marked_offset = marker.offset;
+    out.marked = {{marker.file, "", marker.offset}};
     out.refuse = {"type:fexit", "type:kprobe"}; // windows do not need them, and they take long to attach
     return out;
 }

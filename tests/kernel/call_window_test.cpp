@@ -10,6 +10,7 @@
 #include <sys/mman.h>
 #include <sys/syscall.h>
 
+#include <atomic>
 #include <csetjmp>
 #include <csignal>
 #include <optional>

@@ -3,21 +3,24 @@
 
 #include "analysis/limit_checks.h"
 #include "base/text.h"
+#include "model/cuda.h"
 
 #include <fmt/format.h>
+
+#include <algorithm>
+#include <iterator>
+#include <utility>
 
 namespace pinscope::analysis {
 namespace {
 
 // Why no CUDA mechanism is judged.
 std::string why_no_cuda(const HostFacts& host) {
-    const auto& library = host.cuda_library;
+    const auto& library = host.cuda;
     const std::string found = library.detail.empty() ? "" : fmt::format(" ({})", library.detail);
     const bool driver_seen = host.nvidia.driver_version || host.nvidia.device_present || host.nvidia.wsl;
     if (!library.answered && !driver_seen)
         return fmt::format("CUDA was not looked at{}", found);
-    if (library.usable)
-        return fmt::format("this version of pinscope has no CUDA trials yet{}", found);
     if (host.nvidia.driver_version)
         return fmt::format("NVIDIA driver {} is loaded, but CUDA cannot be used{}",
                            *host.nvidia.driver_version, found);
@@ -34,6 +37,29 @@ std::vector<std::string> names_of(const std::vector<Verdict>& verdicts, VerdictK
         if (verdict.kind == kind)
             names.push_back(verdict.mechanism);
     return names;
+}
+
+// The answer for CUDA, in one sentence.
+std::string cuda_line(const std::vector<Verdict>& verdicts, const HostFacts& host) {
+    std::vector<Verdict> cuda;
+    std::copy_if(verdicts.begin(), verdicts.end(), std::back_inserter(cuda),
+                 [](const auto& verdict) { return is_cuda_mechanism(verdict.mechanism); });
+    if (!host.cuda.usable)
+        return "not judged: " + why_no_cuda(host);
+    if (cuda.empty())
+        return fmt::format("not asked about ({})", host.cuda.detail);
+    static constexpr std::pair<VerdictKind, std::string_view> phrases[] = {
+        {VerdictKind::enforced, "the limit stops"},
+        {VerdictKind::not_enforced, "the limit does not stop"},
+        {VerdictKind::blocked_elsewhere, "for another reason fail"},
+        {VerdictKind::inconclusive, "inconclusive:"},
+        {VerdictKind::unsupported, "not to be had here:"},
+    };
+    std::vector<std::string> parts;
+    for (const auto& [kind, phrase] : phrases)
+        if (const auto names = names_of(cuda, kind); !names.empty())
+            parts.push_back(fmt::format("{} {}", phrase, join_and(names)));
+    return fmt::format("{} ({})", fmt::join(parts, "; "), host.cuda.detail);
 }
 
 std::vector<std::string> advise(const std::vector<Verdict>& verdicts) {
@@ -80,8 +106,12 @@ PinAnswer answer_pin(const PinFindings& findings) {
     }
     for (const auto& facts : findings.judged)
         answer.verdicts.push_back(judge(facts, findings, answer.controls));
-    answer.cuda_line = "not judged: " + no_cuda;
+    answer.cuda_line = cuda_line(answer.verdicts, findings.host);
     answer.advice = advise(answer.verdicts);
+    if (const auto& path = findings.host.cuda.libraries.ld_library_path;
+        findings.host.cuda.usable && !path.empty())
+        answer.advice.push_back(
+            fmt::format("The loader does not find these CUDA libraries by itself: LD_LIBRARY_PATH={}", path));
     return answer;
 }
 

@@ -211,8 +211,8 @@ class Case {
         }
         if (const Trial* refused = refused_contrast())
             return set(verdict, VerdictKind::blocked_elsewhere,
-                       fmt::format("{} (tried {}): {}", cause_words(*refused, findings_.host),
-                                   without_limit(*refused), asked(over)));
+                       fmt::format("{} (tried {}): {}{}", cause_words(*refused, findings_.host),
+                                   without_limit(*refused), asked(over), smaller_words()));
         set(verdict, VerdictKind::inconclusive,
             fmt::format("{}, and nothing to compare with: {}", asked(over), why_no_contrast()));
     }
@@ -269,6 +269,18 @@ class Case {
         for (const auto& reason : reasons)
             out += (out.empty() ? "" : "; ") + reason;
         return out.empty() ? "no other trial was run" : out;
+    }
+
+    // How a size under the limit fared, where no error is documented to be the limit's.
+    std::string smaller_words() const {
+        const Trial* under = facts_.any_error_may_be_the_limit ? find(Role::under) : nullptr;
+        if (under == nullptr)
+            return {};
+        if (under->outcome == Outcome::granted)
+            return fmt::format("; {} granted: it depends on the size", size_words(*under));
+        if (under->outcome == Outcome::denied || under->outcome == Outcome::failed)
+            return fmt::format("; {} refused too: it does so at any size", size_words(*under));
+        return {};
     }
 
     std::string shared_budget_words() const {

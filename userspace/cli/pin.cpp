@@ -9,9 +9,11 @@
 #include "cli/status.h"
 #include "cli/terminal.h"
 #include "cli/verbs.h"
+#include "host/cuda_libraries.h"
 #include "host/facts.h"
 #include "pin/cuda_check.h"
 #include "pin/experiment.h"
+#include "pin/registry.h"
 #include "probes/session.h"
 #include "report/json_text.h"
 #include "report/pin_json.h"
@@ -20,6 +22,7 @@
 #include "run/call_window.h"
 #include "run/interruption.h"
 #include "run/stage.h"
+#include "trial/trial_process.h"
 
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
@@ -27,6 +30,7 @@
 #include <poll.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <array>
 #include <cerrno>
 #include <cstdlib>
@@ -79,13 +83,14 @@ int show_plan(const pin::PinPlan& plan, const PinRequest& request) {
 }
 
 // After the janitor was started, which would keep them open, and before any trial.
-std::optional<probes::Session> open_probes(const PinRequest& request) {
+std::optional<probes::Session> open_probes(const PinRequest& request, const std::string& cuda_program) {
     if (request.no_probes)
         return std::nullopt;
     const auto marker = run::own_marker();
     probes::SessionOptions options;
-    options.marked_file = marker.file;
-    options.marked_offset = marker.offset;
+    options.marked.push_back({marker.file, "", marker.offset});
+    if (!cuda_program.empty())
+        options.marked.push_back({cuda_program, run::marker_name, 0});
     if (const char* refuse = std::getenv("PINSCOPE_REFUSE_PROGRAMS"); refuse != nullptr)
         for (const auto program : split(std::string_view(refuse), ','))
             options.refuse.emplace_back(program);
@@ -101,30 +106,60 @@ void note_probes(std::optional<probes::Session>& probes, PinFindings& findings) 
     }
     probes->read_missed();
     findings.probes = probes->probes();
-    if (probes->sight().windows)
-        return;
-    findings.host.missing.push_back({"the kernel's side", probes->why_no_windows(), std::string(adds)});
+    if (!probes->sight().windows)
+        findings.host.missing.push_back({"the kernel's side", probes->why_no_windows(), std::string(adds)});
+    for (const auto& [file, reason] : probes->unmarked())
+        findings.host.missing.push_back(
+            {fmt::format("the kernel's side of what {} does", file), reason, std::string(adds)});
 }
 
-Result<PinFindings> carry_out(const pin::PinPlan& plan, const host::Host& host, const PinRequest& request) {
+bool is_cuda(const pin::RegisteredMechanism& mechanism) {
+    return mechanism.create == nullptr;
+}
+
+bool tries_cuda(const pin::PinPlan& plan) {
+    return std::any_of(plan.entries.begin(), plan.entries.end(),
+                       [](const auto& entry) { return is_cuda(*entry.mechanism); });
+}
+
+// Takes what needs CUDA out of a plan, and returns its names.
+std::vector<std::string> drop_cuda(pin::PinPlan& plan) {
+    std::vector<std::string> dropped;
+    for (const auto& entry : plan.entries)
+        if (is_cuda(*entry.mechanism))
+            dropped.emplace_back(entry.mechanism->facts.name);
+    plan.entries.erase(std::remove_if(plan.entries.begin(), plan.entries.end(),
+                                      [](const auto& entry) { return is_cuda(*entry.mechanism); }),
+                       plan.entries.end());
+    return dropped;
+}
+
+Result<PinFindings> carry_out(pin::PinPlan plan, const host::Host& host, const PinRequest& request,
+                              const CudaLibraries& libraries) {
     const run::Interruption interruption;
     auto stage = run::Stage::set_up(host.cgroup, request.options.like.has_value());
     if (!stage)
         return fail(stage.error());
     ProgressLine progress;
     pin::TrialRunner::Settings settings;
-    settings.timeout = request.timeout;
+    const std::string cuda_program = pin::find_pinscope_cuda();
+    settings.timeout = request.timeout.value_or(settings.timeout);
+    settings.cuda_timeout = request.timeout.value_or(settings.cuda_timeout);
+    settings.cuda_command = pin::cuda_command(cuda_program, trial::trial_verb, libraries);
     settings.hold_at = request.hold_at;
     const std::string folder = stage->leaf().place() ? stage->leaf().place()->folder : "";
     settings.hold = [&](const Trial& trial, StopPoint point, pid_t pid) {
         progress.clear();
         hold(trial, point, pid, folder, interruption);
     };
-    auto probes = open_probes(request);
+    auto probes = open_probes(request, tries_cuda(plan) ? cuda_program : "");
     settings.probes = probes ? &*probes : nullptr;
     const pin::TrialRunner runner(*stage, interruption, settings);
     progress.show("CUDA driver", 0, plan.entries.size() + 1);
-    const auto cuda_library = pin::check_cuda(*stage, interruption, pin::find_pinscope_cuda());
+    const auto cuda = pin::check_cuda(*stage, interruption, cuda_program, libraries);
+    std::vector<std::string> without_cuda;
+    if (!cuda.usable)
+        without_cuda = drop_cuda(plan);
     auto findings =
         pin::Experiment(plan, *stage, runner).run([&](std::string_view name, size_t done, size_t of) {
             progress.show(name, done, of);
@@ -137,8 +172,9 @@ Result<PinFindings> carry_out(const pin::PinPlan& plan, const host::Host& host, 
         return findings;
     }
     note_probes(probes, *findings);
-    findings->host.cuda_library = cuda_library;
-    findings->cuda_named = request.cuda_mechanisms;
+    findings->host.cuda = cuda;
+    if (request.options.named)
+        findings->cuda_named = without_cuda;
     return findings;
 }
 
@@ -158,6 +194,18 @@ int run_pin(const Arguments& arguments) {
         complain(host.error());
         return host.error().number == ESRCH ? bad_input : cannot_answer;
     }
+    auto search = host::search_of_environment();
+    search.cuda_lib = request->cuda_lib;
+    search.cudart = request->cudart;
+    const auto libraries = host::find_cuda_libraries(root, search, host->facts.nvidia.driver_version);
+    // What nobody asked for by name is not worth a row where there is no CUDA at all.
+    if (!request->options.named && !libraries.driver_path().empty()) {
+        auto& mechanisms = request->options.mechanisms;
+        std::vector<const pin::RegisteredMechanism*> with_cuda;
+        for (const auto& mechanism : pin::cuda_mechanisms())
+            with_cuda.push_back(&mechanism);
+        mechanisms.insert(mechanisms.begin(), with_cuda.begin(), with_cuda.end());
+    }
     const auto headroom = host->cgroup ? host::read_headroom(*host->cgroup) : std::nullopt;
     const auto plan = pin::make_plan(request->options, host->facts, pin::find_room(host->facts, headroom));
     if (!plan) {
@@ -167,7 +215,7 @@ int run_pin(const Arguments& arguments) {
     if (request->dry_run)
         return show_plan(*plan, *request);
 
-    const auto findings = carry_out(*plan, *host, *request);
+    const auto findings = carry_out(*plan, *host, *request, libraries);
     if (!findings) {
         complain(findings.error());
         return findings.error().action == "interrupted" ? 128 + findings.error().number : own_failure;

@@ -5,7 +5,7 @@
 #include "base/clock.h"
 #include "base/text.h"
 #include "cli/condition_options.h"
-#include "model/cuda.h"
+#include "pin/registry.h"
 
 #include <fmt/format.h>
 
@@ -17,47 +17,37 @@ namespace {
 
 constexpr uint64_t largest_count = 1024;
 
+// All that can be named.
+std::vector<const pin::RegisteredMechanism*> known_mechanisms() {
+    std::vector<const pin::RegisteredMechanism*> known;
+    for (const auto& mechanism : pin::all_mechanisms())
+        known.push_back(&mechanism);
+    for (const auto& mechanism : pin::cuda_mechanisms())
+        known.push_back(&mechanism);
+    return known;
+}
+
 std::vector<std::string> mechanism_names() {
     std::vector<std::string> names;
-    for (const auto& mechanism : pin::all_mechanisms())
-        names.emplace_back(mechanism.facts.name);
-    for (const auto name : cuda_mechanisms)
-        names.emplace_back(name);
+    for (const auto* mechanism : known_mechanisms())
+        names.emplace_back(mechanism->facts.name);
     return names;
 }
 
 // Adds what one name of --mechanism stands for: the mechanism of exactly that name, else its family.
 Status add_named(const std::string& wanted, PinRequest& request) {
     auto& mechanisms = request.options.mechanisms;
-    auto& cuda = request.cuda_mechanisms;
-    const auto add = [&](const pin::RegisteredMechanism& mechanism) {
-        if (std::find(mechanisms.begin(), mechanisms.end(), &mechanism) == mechanisms.end())
-            mechanisms.push_back(&mechanism);
-    };
-    const auto add_cuda = [&](std::string_view name) {
-        if (std::find(cuda.begin(), cuda.end(), name) == cuda.end())
-            cuda.emplace_back(name);
-    };
-    if (const auto* exact = pin::find_mechanism(wanted)) {
-        add(*exact);
-        return {};
-    }
-    if (is_cuda_mechanism(wanted)) {
-        add_cuda(wanted);
-        return {};
-    }
+    const auto known = known_mechanisms();
+    const bool is_exact = std::any_of(known.begin(), known.end(),
+                                      [&](const auto* mechanism) { return mechanism->facts.name == wanted; });
     bool found = false;
-    for (const auto& mechanism : pin::all_mechanisms()) {
-        if (names_family(wanted, mechanism.facts.name)) {
-            add(mechanism);
-            found = true;
-        }
-    }
-    for (const auto name : cuda_mechanisms) {
-        if (names_family(wanted, name)) {
-            add_cuda(name);
-            found = true;
-        }
+    for (const auto* mechanism : known) {
+        const auto& name = mechanism->facts.name;
+        if (is_exact ? name != wanted : !names_family(wanted, name))
+            continue;
+        found = true;
+        if (std::find(mechanisms.begin(), mechanisms.end(), mechanism) == mechanisms.end())
+            mechanisms.push_back(mechanism);
     }
     if (!found)
         return fail({"there is no mechanism", fmt::format("'{}'", printable(wanted)), "",
@@ -128,10 +118,6 @@ Status read_numbers(const Arguments& arguments, PinRequest& request) {
 
 } // namespace
 
-bool is_cuda_mechanism(std::string_view name) {
-    return std::find(cuda_mechanisms.begin(), cuda_mechanisms.end(), name) != cuda_mechanisms.end();
-}
-
 std::vector<Option> pin_options() {
     return {
         {"--mechanism", "A,B,…", "Only these: an exact name, else the family before the first '-'.",
@@ -156,12 +142,14 @@ std::vector<Option> pin_options() {
          "Under the limits, capabilities, user namespace and memory cgroup of a running process.",
          {},
          false},
-        {"--timeout", "TIME", "Give up on a trial after this time (default 10s).", {}, false},
+        {"--timeout", "TIME", "Give up on a trial after this time (default 10s, with CUDA 60s).", {}, false},
         {"--hold-at",
          "POINT",
          "Hold each trial at this stop point until Enter is pressed, to look around.",
          {"initialised", "allocated", "touched", "verified", "freed"},
          false},
+        {"--cuda-lib", "FILE", "Use this libcuda.so.1: a file, or the folder it is in.", {}, false},
+        {"--cudart", "FILE", "Use this libcudart.so.N, likewise.", {}, false},
         {"--dry-run", "", "Show what would be tried, and try nothing.", {}, false},
         {"--no-probes", "", "Without eBPF: what error codes and counters tell.", {}, false},
         {"--verbose", "", "Show every trial, condition and counter as well.", {}, false},
@@ -176,6 +164,8 @@ Result<PinRequest> read_pin_request(const Arguments& arguments) {
     request.verbose = arguments.has("--verbose");
     request.json = arguments.has("--json");
     request.options.sweep = arguments.has("--sweep");
+    request.cuda_lib = arguments.value("--cuda-lib");
+    request.cudart = arguments.value("--cudart");
     const auto cap = read_capability(arguments);
     if (!cap)
         return fail(cap.error());

@@ -18,8 +18,10 @@ namespace pinscope::cli {
 
 struct PinRequest {
     pin::PinOptions options;
-    std::vector<std::string> cuda_mechanisms;
-    std::chrono::milliseconds timeout{10000};
+    // Libraries named by the user, for the search of the others.
+    std::optional<std::string> cuda_lib;
+    std::optional<std::string> cudart;
+    std::optional<std::chrono::milliseconds> timeout;
     std::optional<StopPoint> hold_at;
     bool dry_run = false;
     bool verbose = false;
@@ -30,8 +32,6 @@ struct PinRequest {
 std::vector<Option> pin_options();
 
 Result<PinRequest> read_pin_request(const Arguments& arguments);
-
-bool is_cuda_mechanism(std::string_view name);
 
 std::vector<report::PlanRow> plan_rows(const pin::PinPlan& plan);
 

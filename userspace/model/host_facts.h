@@ -3,6 +3,7 @@
 // says so.
 #pragma once
 
+#include "model/cuda.h"
 #include "model/limit.h"
 
 #include <sys/types.h>
@@ -43,13 +44,6 @@ struct NvidiaFacts {
     bool wsl = false;                          // /dev/dxg: the Windows driver of WSL2
 };
 
-// What pinscope-cuda found of libcuda.so.1.
-struct CudaLibraryFacts {
-    bool answered = false; // it ran, and said so itself
-    bool usable = false;   // the library was loaded and started
-    std::string detail;    // "CUDA 12.4, 1 device(s)", or why not
-};
-
 struct HostFacts {
     std::string kernel;
     CgroupFacts cgroup;
@@ -68,7 +62,7 @@ struct HostFacts {
     std::optional<uint64_t> perf_free_bytes;   // perf_event_mlock_kb over all CPUs
     std::optional<int64_t> perf_event_paranoid;
     NvidiaFacts nvidia;
-    CudaLibraryFacts cuda_library;
+    CudaFacts cuda;
     std::vector<Missing> missing;
 };
 

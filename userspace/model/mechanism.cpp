@@ -62,6 +62,9 @@ std::string_view budget_name(Budget budget) {
 }
 
 bool MechanismFacts::documents(const TrialError& error, bool limit_is_zero) const {
+    if (any_error_may_be_the_limit && error.domain != ErrorDomain::none &&
+        error.domain != ErrorDomain::signal)
+        return true;
     const auto& documented = limit_is_zero && !at_zero_limit.empty() ? at_zero_limit : over_limit;
     return std::find(documented.begin(), documented.end(), error) != documented.end();
 }

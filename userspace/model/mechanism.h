@@ -52,6 +52,8 @@ struct MechanismFacts {
     std::string_view needs;      // what it needs besides memory, in words; may be empty
     // False where the kernel is not documented, in every version, to let CAP_IPC_LOCK over the limit.
     bool capability_lifts = true;
+    // Whether any error may be the limit's, because none is documented: then what lifts it tells.
+    bool any_error_may_be_the_limit = false;
     // "granted over the limit" is what the kernel's source says here, and why
     std::string_view not_limited_because;
 

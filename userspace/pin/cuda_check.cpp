@@ -26,16 +26,22 @@ std::string find_pinscope_cuda() {
     return {};
 }
 
-CudaLibraryFacts check_cuda(const run::Stage& stage, const run::Interruption& interruption,
-                            const std::string& program) {
-    CudaLibraryFacts facts;
+std::vector<std::string> cuda_command(const std::string& program, std::string_view verb,
+                                      const CudaLibraries& libraries) {
+    return {program, std::string(verb), libraries.driver_path(), libraries.runtime_path()};
+}
+
+CudaFacts check_cuda(const run::Stage& stage, const run::Interruption& interruption,
+                     const std::string& program, const CudaLibraries& libraries) {
+    CudaFacts facts;
+    facts.libraries = libraries;
     if (program.empty()) {
         facts.detail = "pinscope-cuda is not beside this program";
         return facts;
     }
     run::Command command;
     command.is_trial = true;
-    command.arguments = {program, std::string(run::cuda_check_verb)};
+    command.arguments = cuda_command(program, run::cuda_check_verb, libraries);
     auto child = stage.start(command, Conditions());
     if (!child) {
         facts.detail = child.error().text();

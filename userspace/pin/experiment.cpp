@@ -260,7 +260,9 @@ void Experiment::run_mechanism(const PinPlan::Entry& entry) {
     if (!over || over->outcome == Outcome::unsupported || over->outcome == Outcome::granted)
         return;
     run_contrasts(entry);
-    if (counts_in_shared_budget(mechanism.facts))
+    // Whether smaller requests fare better: a budget that others share, an error of which nothing is
+    // documented.
+    if (counts_in_shared_budget(mechanism.facts) || mechanism.facts.any_error_may_be_the_limit)
         run_under(mechanism, question.memlock_soft);
 }
 

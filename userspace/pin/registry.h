@@ -19,7 +19,10 @@ using trial::Step;
 // Those of pinscope itself, in the order in which they are shown.
 std::span<const RegisteredMechanism> all_mechanisms();
 
-// Nothing for a name that is not registered.
+// Those that pinscope-cuda carries out: of them there are only the facts here.
+std::span<const RegisteredMechanism> cuda_mechanisms();
+
+// Of pinscope itself. Nothing for a name that is not registered.
 const RegisteredMechanism* find_mechanism(std::string_view name);
 
 } // namespace pinscope::pin

@@ -190,9 +190,11 @@ Result<Trial> TrialRunner::run(const TrialRequest& request) const {
     const auto began = MonotonicClock::now();
     const CgroupMemory at_start = read_leaf_memory();
     run::Command command;
-    command.itself = true;
+    const bool is_cuda = request.mechanism->create == nullptr;
+    command.itself = !is_cuda;
     command.is_trial = true;
-    command.arguments = {"pinscope", trial::trial_verb};
+    command.arguments =
+        is_cuda ? settings_.cuda_command : std::vector<std::string>{"pinscope", trial::trial_verb};
     for (auto& argument :
          trial::to_arguments({trial.mechanism, request.size_bytes, request.count, request.cumulative,
                               request.conditions.cap_ipc_lock.value_or(false)}))
@@ -203,7 +205,8 @@ Result<Trial> TrialRunner::run(const TrialRequest& request) const {
     if (const auto& place = stage_.leaf().place())
         trial.conditions.cgroup_limit = host::read_effective_limit(*place);
 
-    auto deadline = began + settings_.timeout;
+    const auto timeout = is_cuda ? settings_.cuda_timeout : settings_.timeout;
+    auto deadline = began + timeout;
     for (;;) {
         StopMessage message;
         const Wait wait = run::wait_for_message(child->channel(), interruption_.fd(), deadline, message);
@@ -211,7 +214,7 @@ Result<Trial> TrialRunner::run(const TrialRequest& request) const {
             return fail({"interrupted", "", "", "", EINTR});
         if (wait == Wait::timeout) {
             trial.outcome = Outcome::timeout;
-            trial.detail = fmt::format("no answer within {} ms", settings_.timeout.count());
+            trial.detail = fmt::format("no answer within {} ms", timeout.count());
             child->kill(SIGKILL);
             break;
         }
@@ -230,8 +233,12 @@ Result<Trial> TrialRunner::run(const TrialRequest& request) const {
         }
         if (message.result != StepResult::ok)
             note_failed_step(message, request, trial);
+        else if (message.at == StopPoint::verified)
+            trial.detail = printable(get_text(message.detail));
         run::send_go(child->channel());
-        if (message.result != StepResult::ok && message.result != StepResult::not_mapped)
+        // Memory that turns out wrong when it is looked at is still given back by the trial.
+        if (message.result != StepResult::ok && message.at != StopPoint::verified &&
+            message.at != StopPoint::freed)
             break;
         if (message.at == StopPoint::freed) {
             if (message.result == StepResult::ok)

@@ -28,6 +28,10 @@ class TrialRunner {
   public:
     struct Settings {
         std::chrono::milliseconds timeout{10000};
+        // Starting CUDA on a machine with many GPUs takes seconds.
+        std::chrono::milliseconds cuda_timeout{60000};
+        // How pinscope-cuda is started as a trial; what follows is the task.
+        std::vector<std::string> cuda_command;
         // Called with the process at this stop point, before it goes on; returns when it may.
         std::optional<StopPoint> hold_at;
         std::function<void(const Trial&, StopPoint, pid_t)> hold;

@@ -4,6 +4,7 @@
 #include "base/text.h"
 #include "probes/catalog.h"
 #include "probes/kernel_types.h"
+#include "probes/libbpf_options.h"
 #include "probes/memlock_for_bpf.h"
 #include "probes/syscall_names.h"
 #include "probes/trial_load.h"
@@ -343,15 +344,31 @@ class Loader {
 
     void attach_plain(const ProgramFacts& facts) {
         bpf_program* program = find(std::string(facts.name));
-        bpf_link* link =
-            facts.type == ProgramType::uprobe
-                ? ::bpf_program__attach_uprobe(program, facts.name == "call_returned", -1,
-                                               options_.marked_file.c_str(), options_.marked_offset)
-                : ::bpf_program__attach(program);
+        if (facts.type == ProgramType::uprobe)
+            return attach_to_calls(facts, program);
+        bpf_link* link = ::bpf_program__attach(program);
         if (link == nullptr)
             unavailable_[std::string(facts.name)] = refusal_words(errno);
         else
-            (facts.type == ProgramType::uprobe ? out_.uprobes : out_.links).emplace_back(link);
+            out_.links.emplace_back(link);
+    }
+
+    void attach_to_calls(const ProgramFacts& facts, const bpf_program* program) {
+        for (size_t i = 0; i < options_.marked.size(); ++i) {
+            const auto& call = options_.marked[i];
+            auto options = libbpf_options<bpf_uprobe_opts>();
+            options.retprobe = facts.name == "call_returned";
+            options.func_name = call.function.empty() ? nullptr : call.function.c_str();
+            bpf_link* link =
+                ::bpf_program__attach_uprobe_opts(program, -1, call.file.c_str(), call.offset, &options);
+            if (link != nullptr)
+                out_.uprobes.emplace_back(link);
+            else if (i == 0)
+                unavailable_[std::string(facts.name)] = refusal_words(errno);
+            else if (out_.unmarked.empty() || out_.unmarked.back().first != call.file)
+                out_.unmarked.emplace_back(call.file,
+                                           errno == ENOENT ? "it has no such symbol" : refusal_words(errno));
+        }
     }
 
     bool attach_function(FunctionChoice& choice) {

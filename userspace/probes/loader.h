@@ -10,6 +10,7 @@
 #include <optional>
 #include <pinscope.skel.h>
 #include <string>
+#include <utility>
 #include <vector>
 
 namespace pinscope::probes {
@@ -27,7 +28,8 @@ struct Loaded {
     std::vector<std::unique_ptr<bpf_link, Detach>> uprobes;
     std::vector<Probe> probes;
     WindowSight sight;
-    std::string why_no_windows; // empty where they are seen
+    std::vector<std::pair<std::string, std::string>> unmarked; // files of marked calls after the first
+    std::string why_no_windows;                                // empty where they are seen
 
     Loaded() = default;
     Loaded(Loaded&&) = default;

@@ -65,6 +65,7 @@ class Session::Impl {
     std::vector<Probe>& probes() { return loaded_.probes; }
     const WindowSight& sight() const { return loaded_.sight; }
     const std::string& why_no_windows() const { return loaded_.why_no_windows; }
+    const auto& unmarked() const { return loaded_.unmarked; }
 
     std::vector<CallWindow> take_windows() {
         if (ring_)
@@ -161,6 +162,9 @@ const WindowSight& Session::sight() const {
     return impl_->sight();
 }
 
+const std::vector<std::pair<std::string, std::string>>& Session::unmarked() const {
+    return impl_->unmarked();
+}
 std::vector<CallWindow> Session::take_windows() {
     return impl_->take_windows();
 }

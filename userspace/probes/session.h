@@ -14,14 +14,21 @@
 #include <cstdint>
 #include <memory>
 #include <string>
+#include <utility>
 #include <vector>
 
 namespace pinscope::probes {
 
+// A call whose windows are wanted: a function in a file.
+struct MarkedCall {
+    std::string file;
+    std::string function; // looked up in the file's symbols
+    uint64_t offset = 0;  // in the file; where no function is named
+};
+
 struct SessionOptions {
-    // The call whose windows are wanted: a file, and the offset of the function in it.
-    std::string marked_file;
-    uint64_t marked_offset = 0;
+    // Without the first there are no windows; those that follow are had or not, see unmarked().
+    std::vector<MarkedCall> marked;
     // Of the calling process and all that it starts from now on; and of memory cgroups (kernfs ids), with all
     // below.
     bool watch_self = true;
@@ -45,6 +52,9 @@ class Session {
     const WindowSight& sight() const;
     // Empty where call windows can be seen.
     const std::string& why_no_windows() const;
+
+    // Marked calls after the first whose windows cannot be seen, with the reason.
+    const std::vector<std::pair<std::string, std::string>>& unmarked() const;
 
     // The windows that ended since the last call, in order.
     std::vector<CallWindow> take_windows();

@@ -30,6 +30,17 @@ void add_limit(ordered_json& object, const std::string& name, const std::optiona
     object[name + "_unlimited"] = limit ? ordered_json(limit->unlimited) : ordered_json(nullptr);
 }
 
+ordered_json candidates_json(const std::vector<CudaCandidate>& candidates) {
+    auto out = ordered_json::array();
+    for (const auto& one : candidates)
+        out.push_back({{"path", one.path},
+                       {"found_by", one.found_by},
+                       {"version", text_or_null(one.version)},
+                       {"taken", one.taken},
+                       {"reason", text_or_null(one.reason)}});
+    return out;
+}
+
 ordered_json host_json(const HostFacts& host) {
     ordered_json out;
     out["kernel"] = host.kernel;
@@ -58,9 +69,12 @@ ordered_json host_json(const HostFacts& host) {
     out["perf_event_paranoid"] = or_null(host.perf_event_paranoid);
     out["perf_free_bytes"] = or_null(host.perf_free_bytes);
     out["nvidia_driver"] = or_null(host.nvidia.driver_version);
-    out["cuda_library"] = {{"usable", host.cuda_library.answered ? ordered_json(host.cuda_library.usable)
-                                                                 : ordered_json(nullptr)},
-                           {"detail", text_or_null(host.cuda_library.detail)}};
+    out["cuda_library"] = {
+        {"usable", host.cuda.answered ? ordered_json(host.cuda.usable) : ordered_json(nullptr)},
+        {"detail", text_or_null(host.cuda.detail)},
+        {"driver", candidates_json(host.cuda.libraries.driver)},
+        {"runtime", candidates_json(host.cuda.libraries.runtime)},
+        {"ld_library_path", text_or_null(host.cuda.libraries.ld_library_path)}};
     return out;
 }
 

@@ -6,6 +6,9 @@
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
+#include <algorithm>
+#include <string_view>
+
 namespace pinscope::report {
 
 std::string plan_text(const PinQuestion& question, const std::vector<PlanRow>& rows) {
@@ -14,11 +17,17 @@ std::string plan_text(const PinQuestion& question, const std::vector<PlanRow>& r
         "Would try, under a memlock limit of {}{}, nothing having been tried now:\n\n", limit_text(soft),
         question.cap_ipc_lock ? (*question.cap_ipc_lock ? " with CAP_IPC_LOCK" : " without CAP_IPC_LOCK")
                               : "");
-    out += fmt::format("{:<18}{:>10}{:>7}  {}\n", "MECHANISM", "SIZE", "COUNT", "WHAT");
+    size_t width = 0;
     for (const auto& row : rows)
-        out +=
-            fmt::format("{:<18}{:>10}{:>7}  {}{}\n", row.mechanism, format_bytes(row.size_bytes), row.count,
-                        row.summary, row.needs.empty() ? "" : fmt::format(" (needs {})", row.needs));
+        width = std::max(width, row.mechanism.size());
+    const auto line = [&](std::string_view name, std::string_view size, const auto& count,
+                          std::string_view what) {
+        out += fmt::format("{:<{}}{:>10}{:>7}  {}\n", name, width, size, count, what);
+    };
+    line("MECHANISM", "SIZE", "COUNT", "WHAT");
+    for (const auto& row : rows)
+        line(row.mechanism, format_bytes(row.size_bytes), row.count,
+             row.needs.empty() ? row.summary : fmt::format("{} (needs {})", row.summary, row.needs));
     return out;
 }
 

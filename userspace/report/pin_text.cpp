@@ -63,6 +63,7 @@ class PinText {
 
     std::string render() {
         line("CUDA", answer_.cuda_line, Tone::strong);
+        libraries();
         line("Host", host_words());
         line("Asked", question_words());
         out_ += "\n";
@@ -88,6 +89,20 @@ class PinText {
     void line(std::string_view label, const std::string& text, Tone tone = Tone::plain) {
         out_ += fmt::format("{:<{}}", label, label_width);
         out_ += paint(style_, tone, wrap(style_, label_width, printable(text))) + "\n";
+    }
+
+    // What was looked at, where CUDA cannot be used; --verbose has it always.
+    void libraries() {
+        const auto& cuda = findings_.host.cuda;
+        if (cuda.usable)
+            return;
+        for (const auto& one : cuda.libraries.driver)
+            line("Library", library_words(one));
+    }
+
+    static std::string library_words(const CudaCandidate& one) {
+        return fmt::format("{}{} ({}): {}{}", one.path, one.version.empty() ? "" : ", version " + one.version,
+                           one.found_by, one.taken ? "taken" : "not taken: ", one.reason);
     }
 
     std::string host_words() const {

@@ -13,6 +13,8 @@ extern "C" void pinscope_call_window(uint64_t tag, void (*body)(void*), void* ar
 
 namespace pinscope::run {
 
+inline constexpr const char* marker_name = "pinscope_call_window";
+
 template <class Body>
 void in_call_window(uint64_t tag, Body body) {
     pinscope_call_window(

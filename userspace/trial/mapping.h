@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-// The owner of one memory mapping, with the two checks that every mechanism makes on its memory.
+// The owner of one memory mapping.
 #pragma once
 
-#include "base/bytes.h"
 #include "base/fd.h"
+#include "trial/marks.h"
 
 #include <sys/mman.h>
 
@@ -61,21 +61,8 @@ class Mapping {
     uint64_t bytes() const { return bytes_; }
     explicit operator bool() const { return address_ != nullptr; }
 
-    // Writes one word a page.
-    void touch() {
-        auto* base = static_cast<volatile unsigned char*>(address_);
-        for (uint64_t at = 0; at < bytes_; at += page_size())
-            base[at] = mark(at);
-    }
-
-    // Whether every page holds what touch() wrote.
-    bool holds_marks() const {
-        const auto* base = static_cast<const volatile unsigned char*>(address_);
-        for (uint64_t at = 0; at < bytes_; at += page_size())
-            if (base[at] != mark(at))
-                return false;
-        return true;
-    }
+    void touch() { mark_pages(address_, bytes_); }
+    bool holds_marks() const { return pages_hold_marks(address_, bytes_); }
 
     void reset() {
         if (address_ != nullptr)
@@ -84,8 +71,6 @@ class Mapping {
     }
 
   private:
-    static unsigned char mark(uint64_t at) { return static_cast<unsigned char>(at / page_size() * 37 + 11); }
-
     void* address_ = nullptr;
     uint64_t bytes_ = 0;
 };

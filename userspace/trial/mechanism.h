@@ -10,6 +10,7 @@
 
 #include <cstdint>
 #include <memory>
+#include <string>
 
 namespace pinscope::trial {
 
@@ -28,6 +29,8 @@ class Mechanism {
     virtual void touch() {}
     // Whether the memory is there and holds what was written.
     virtual bool verify() { return true; }
+    // What verify() found besides, for whoever reads the trial; may be empty.
+    virtual std::string findings() const { return {}; }
     // What a granted pin counts as, at the budgets of the facts.
     virtual uint64_t charged_bytes() const = 0;
 };

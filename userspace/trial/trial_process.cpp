@@ -17,6 +17,7 @@
 namespace pinscope::trial {
 namespace {
 
+using run::get_text;
 using run::set_text;
 using run::StepResult;
 using run::StopMessage;
@@ -51,10 +52,14 @@ class TrialProcess {
         });
         send(StopPoint::touched);
         for (const auto& pin : pins_) {
-            if (!pin->verify()) {
+            const bool holds = pin->verify();
+            set_text(message_.detail, pin->findings());
+            if (!holds) {
                 message_.result = StepResult::not_mapped;
-                set_text(message_.detail,
-                         "the call succeeded, but the memory does not hold what was written to it");
+                if (get_text(message_.detail).empty())
+                    set_text(message_.detail,
+                             "the call succeeded, but the memory does not hold what was written to it");
+                break;
             }
         }
         send(StopPoint::verified);

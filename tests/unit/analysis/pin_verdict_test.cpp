@@ -369,22 +369,71 @@ TEST(Controls, ABudgetOfItsOwnHasItsOwn) {
     EXPECT_EQ(find_controls(Findings({over(Outcome::granted)}, own_budget)).size(), 3U);
 }
 
+CudaFacts cuda(bool answered, bool usable, std::string detail) {
+    CudaFacts facts;
+    facts.answered = answered;
+    facts.usable = usable;
+    facts.detail = std::move(detail);
+    return facts;
+}
+
 TEST(Cuda, UnsupportedNamesTheMissingDriver) {
     Findings findings({});
     findings.judged.clear();
     findings.cuda_named = {"cudaHostAlloc"};
-    findings.host.cuda_library = {false, false, "pinscope-cuda is not beside this program"};
+    findings.host.cuda = cuda(false, false, "pinscope-cuda is not beside this program");
     EXPECT_VERDICT(findings, unsupported,
                    "CUDA was not looked at (pinscope-cuda is not beside this program)");
-    findings.host.cuda_library = {true, false, "libcuda.so.1: not found"};
+    findings.host.cuda = cuda(true, false, "libcuda.so.1: not found");
     EXPECT_VERDICT(findings, unsupported, "no NVIDIA driver here");
     EXPECT_NE(answer_pin(findings).cuda_line.find("not judged"), std::string::npos);
-    findings.host.cuda_library = {true, false, "cuInit answers 100"};
+    findings.host.cuda = cuda(true, false, "cuInit answers 100");
     EXPECT_VERDICT(findings, unsupported, "cuInit answers 100");
     findings.host.nvidia.driver_version = "560.35.03";
     EXPECT_VERDICT(findings, unsupported, "560.35.03");
-    findings.host.cuda_library = {true, true, "CUDA 12.6, 2 device(s)"};
-    EXPECT_VERDICT(findings, unsupported, "no CUDA trials yet");
+}
+
+constexpr TrialError cuda_out_of_memory = {ErrorDomain::cuda, 2};
+
+MechanismFacts cuda_mechanism() {
+    auto facts = mechanism({});
+    facts.name = "cudaHostAlloc";
+    facts.any_error_may_be_the_limit = true;
+    return facts;
+}
+
+// As trials of cudaHostAlloc.
+Findings cuda_findings(std::vector<Trial> trials) {
+    for (auto& one : trials)
+        one.mechanism = "cudaHostAlloc";
+    Findings findings(std::move(trials), cuda_mechanism());
+    findings.host.cuda = cuda(true, true, "CUDA 12.6, 2 devices");
+    return findings;
+}
+
+TEST(Cuda, AnErrorThatGoesWithTheLimitIsTheLimits) {
+    const auto findings =
+        cuda_findings({over(Outcome::denied, cuda_out_of_memory), lifted(Outcome::granted)});
+    EXPECT_VERDICT(findings, enforced, "CUDA runtime error 2");
+    EXPECT_EQ(answer_pin(findings).cuda_line, "the limit stops cudaHostAlloc (CUDA 12.6, 2 devices)");
+}
+
+TEST(Cuda, AnErrorThatStaysIsNot) {
+    const auto refused = trial("judged", Role::under, Outcome::denied, cuda_out_of_memory);
+    const auto always = cuda_findings(
+        {over(Outcome::denied, cuda_out_of_memory), lifted(Outcome::denied, cuda_out_of_memory), refused});
+    EXPECT_VERDICT(always, blocked_elsewhere, "at any size");
+    EXPECT_EQ(answer_pin(always).cuda_line, "for another reason fail cudaHostAlloc (CUDA 12.6, 2 devices)");
+    const auto large =
+        cuda_findings({over(Outcome::denied, cuda_out_of_memory), lifted(Outcome::denied, cuda_out_of_memory),
+                       trial("judged", Role::under, Outcome::granted)});
+    EXPECT_VERDICT(large, blocked_elsewhere, "it depends on the size");
+}
+
+TEST(Cuda, AGrantSaysThatTheLimitDoesNotStopIt) {
+    const auto findings = cuda_findings({over(Outcome::granted)});
+    EXPECT_VERDICT(findings, not_enforced, "granted");
+    EXPECT_EQ(answer_pin(findings).cuda_line, "the limit does not stop cudaHostAlloc (CUDA 12.6, 2 devices)");
 }
 
 TEST(Answer, IsTheSameForTheSameFindings) {

@@ -75,7 +75,10 @@ PinFindings full_findings() {
     host.overcommit_memory = 1;
     host.perf_event_paranoid = -1;
     host.perf_free_bytes = 1032_KiB;
-    host.cuda_library = {true, false, "libcuda.so.1: not found"};
+    host.cuda.libraries.driver = {
+        {"/usr/lib/libcuda.so.1", "LD_LIBRARY_PATH", "535.104.05", false, "it is no ELF file"}};
+    host.cuda.answered = true;
+    host.cuda.detail = "libcuda.so.1: not found";
     host.missing = {{"the 3rd thing", "because of 17", "what 19 would"}};
     findings.question = {Limit::of(8_MiB), "", false, 17_MiB, 4711, true};
     findings.leaf_folder = "/sys/fs/cgroup/a/pinscope-77";
