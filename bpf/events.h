@@ -18,7 +18,15 @@ enum {
     SYSCALL_ARGUMENTS = 6,
     SYSCALL_NUMBERS = 512,
     SYMBOL_BYTES = 64,
+    IOCTL_SLOTS = 8,              /* ioctls of NVIDIA devices of a window */
+    IOCTL_DATA_BYTES = 192,       /* the largest structure that is decoded has 184 */
+    IOCTL_PARAMETERS_BYTES = 128, /* of an allocation, behind a pointer in the structure */
 };
+
+/* Devices of NVIDIA's driver (kernel-open/common/inc/nv.h NV_MAJOR_DEVICE_NUMBER; 515 to 595). nvidia-uvm has
+ * a number that is given out at load: it is known by its name.
+ */
+enum { NVIDIA_MAJOR = 195 };
 
 /* The kernel functions whose results are read in the function tier, and what the result is:
  *   ERROR    int, a negative errno or not          POINTER  a pointer, or a negative errno
@@ -26,6 +34,8 @@ enum {
  *   PINS     how many pages were pinned, or an errno
  *   CHARGE   as ERROR; the third argument is the number of pages to be charged for
  *   VOID     none: pages are given back, as many as the second argument says (unpin_user_page: one)
+ *   DRIVER_1 NV_STATUS of NVIDIA's driver, 0 or not; the first argument is a number of pages, or of bytes
+ *   DRIVER_2 the same of the second argument
  */
 #define PINSCOPE_FUNCTIONS(F)                                                                                \
     F(security_capable, ERROR)                                                                               \
@@ -51,7 +61,14 @@ enum {
     F(unpin_user_page, VOID)                                                                                 \
     F(unpin_user_pages, VOID)                                                                                \
     F(try_charge_memcg, CHARGE)                                                                              \
-    F(try_charge, CHARGE)
+    F(try_charge, CHARGE)                                                                                    \
+    F(os_lock_user_pages, DRIVER_2)                                                                          \
+    F(os_unlock_user_pages, DRIVER_1)                                                                        \
+    F(nv_register_user_pages, DRIVER_2)                                                                      \
+    F(nv_alloc_pages, DRIVER_2)                                                                              \
+    F(nv_free_pages, DRIVER_2)                                                                               \
+    F(nv_dma_map_alloc, DRIVER_2)                                                                            \
+    F(uvm_cpu_chunk_alloc, DRIVER_1)
 
 enum function_result {
     RESULT_ERROR,
@@ -61,6 +78,8 @@ enum function_result {
     RESULT_PINS,
     RESULT_CHARGE,
     RESULT_VOID,
+    RESULT_DRIVER_1,
+    RESULT_DRIVER_2,
 };
 
 enum kernel_function {
@@ -124,6 +143,17 @@ struct window_check {
     __u32 pad;
 };
 
+/* What an ioctl of an NVIDIA device left in the caller's structure when it returned. */
+struct window_ioctl {
+    __u32 command; /* the argument's, or that inside NV_ESC_IOCTL_XFER_CMD */
+    __u32 bytes;   /* of the structure, as the command says; `data` has no more than it holds */
+    __u32 device;  /* as in window_syscall */
+    __u32 faults;  /* reads of the caller's memory that failed */
+    __s64 result;
+    __u8 data[IOCTL_DATA_BYTES];
+    __u8 parameters[IOCTL_PARAMETERS_BYTES]; /* what an RM_ALLOC's structure points to */
+};
+
 struct window_calls {
     __u64 calls;
     __u64 pages;
@@ -154,18 +184,22 @@ struct window_record {
     __u32 check_slots;
     __u32 syscalls_dropped; /* for want of a slot */
     __u32 checks_dropped;
+    __u32 ioctl_slots;
+    __u32 ioctls_dropped;
     struct window_budgets before;
     struct window_budgets after;
     struct window_calls functions[FUNCTION_COUNT];
     __u64 pages[PAGE_CLASS_COUNT];
     struct window_syscall syscalls[SYSCALL_SLOTS];
     struct window_check checks[CHECK_SLOTS];
+    struct window_ioctl ioctls[IOCTL_SLOTS];
 };
 
 #ifdef __cplusplus
 static_assert(sizeof(window_budgets) == 56);
 static_assert(sizeof(window_syscall) == 88);
 static_assert(sizeof(window_check) == 144);
-static_assert(sizeof(window_record) == 5 * 8 + 10 * 4 + 2 * 56 + FUNCTION_COUNT * 24 + PAGE_CLASS_COUNT * 8 +
-                                           SYSCALL_SLOTS * 88 + CHECK_SLOTS * 144);
+static_assert(sizeof(window_ioctl) == 344);
+static_assert(sizeof(window_record) == 5 * 8 + 12 * 4 + 2 * 56 + FUNCTION_COUNT * 24 + PAGE_CLASS_COUNT * 8 +
+                                           SYSCALL_SLOTS * 88 + CHECK_SLOTS * 144 + IOCTL_SLOTS * 344);
 #endif

@@ -109,6 +109,13 @@ static __always_inline int function_returned(struct window_record* window, __u32
     __s64 result = typed_result(kind, raw_result, &check->result);
     struct window_calls* calls = &window->functions[function];
     calls->calls += 1;
+    if (kind == RESULT_DRIVER_1 || kind == RESULT_DRIVER_2) {
+        if ((__u32)raw_result != 0)
+            calls->failed += 1;
+        else
+            calls->pages += check->arguments[kind == RESULT_DRIVER_1 ? 0 : 1];
+        return 0;
+    }
     if (kind == RESULT_VOID) {
         calls->pages += function == FUNCTION_unpin_user_page ? 1 : check->arguments[1];
         return 0;
@@ -151,6 +158,8 @@ static __always_inline __u64 context_word(__u64* context, __u32 n) {
 static __always_inline int is_argument_used(__u32 function, __u32 kind, __u32 n) {
     if (kind == RESULT_PINS)
         return 0;
+    if (kind == RESULT_DRIVER_1 || kind == RESULT_DRIVER_2)
+        return n == (kind == RESULT_DRIVER_1 ? 0 : 1);
     if (kind == RESULT_VOID)
         return n == 1 && function != FUNCTION_unpin_user_page;
     return 1;

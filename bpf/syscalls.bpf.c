@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only OR Apache-2.0
 // The system calls made inside a window, with arguments, results, and the file behind a descriptor.
+#include "nvidia_ioctls.h"
 #include "syscall_slots.h"
 #include "window.h"
 
@@ -66,6 +67,7 @@ int syscall_left(__u64* context) {
         return 0;
     thread->in_syscall = 0;
     thread->syscall.result = context[1];
+    note_nvidia_ioctl(tid);
     note_syscall(innermost_window(thread, tid), &thread->syscall, 0);
     return 0;
 }

@@ -167,7 +167,8 @@ Step back(Backing backing, uint64_t bytes, Mapping& memory) {
     }
     const char* folder = std::getenv("TMPDIR");
     if (folder == nullptr || *folder == '\0')
-        folder = "/var/tmp"; // /tmp is often a tmpfs, which is no file for the kernel
+        // /tmp is often a tmpfs, whose files are no files for a driver.
+        folder = ::access("/var/tmp", W_OK) == 0 ? "/var/tmp" : "/tmp";
     const Fd file(backing == Backing::memfd ? ::memfd_create("pinscope-register", MFD_CLOEXEC)
                                             : ::open(folder, O_TMPFILE | O_RDWR | O_CLOEXEC, 0600));
     if (!file || ::ftruncate(file.get(), static_cast<off_t>(bytes)) != 0)

@@ -213,7 +213,7 @@ TEST_F(KernelEvidence, ThePinsAreCounted) {
     EXPECT_EQ(whole_run().trial("packet-ring", "over").at("window").at("pinned_pages"), 0);
 }
 
-// A map that the cgroup has no room for is refused, and nobody is killed.
+// A map that the cgroup has no room for: the call fails, and on 7 the trial may be killed besides.
 TEST_F(KernelEvidence, AChargeThatIsRefusedIsCounted) {
     if (!test::has_function_probes())
         SKIP_HERE("this kernel has no kprobes");
@@ -227,7 +227,7 @@ TEST_F(KernelEvidence, AChargeThatIsRefusedIsCounted) {
     const PinRun run = pin_json({"--mechanism", "bpf-map", "--size", "256MiB", "--memlock", "8MiB"}, options);
     const json over = run.trial("bpf-map", "over");
     ASSERT_FALSE(over.is_null()) << run.document.dump(1);
-    EXPECT_EQ(over.at("outcome"), "failed") << over;
+    EXPECT_TRUE(over.at("outcome") == "failed" || over.at("outcome") == "killed") << over;
     EXPECT_GT(over.at("window").at("charge_refusals").get<uint64_t>(), 0U) << over.at("window");
     EXPECT_EQ(whole_run().trial("bpf-map", "over").at("window").at("charge_refusals"), 0);
 }

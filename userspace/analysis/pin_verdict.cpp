@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "analysis/limit_checks.h"
+#include "analysis/nvidia_chain.h"
 #include "analysis/pin_answer.h"
 #include "analysis/words.h"
 #include "base/bytes.h"
@@ -40,8 +41,10 @@ class Case {
                 "the conditions did not hold: " + over->conditions_differ);
         else
             judge_over(*over, verdict);
-        if (over != nullptr)
+        if (over != nullptr) {
             name_decision(*over, verdict);
+            name_driver(*over, verdict);
+        }
         return verdict;
     }
 
@@ -117,6 +120,15 @@ class Case {
         if (!facts_.not_limited_because.empty())
             reason += fmt::format(": {}", facts_.not_limited_because);
         set(verdict, VerdictKind::not_enforced, std::move(reason));
+    }
+
+    // What NVIDIA's driver had to do with it.
+    static void name_driver(const Trial& over, Verdict& verdict) {
+        if (const auto chain = nvidia_chain(over); !chain.empty())
+            verdict.evidence.push_back("chain: " + chain);
+        for (const auto& words : {nvidia_refusal(over), nvidia_unfinished(over)})
+            if (!words.empty())
+                verdict.reason += "; " + words;
     }
 
     // Who decided, where the kernel side saw the request; the verdict's tier is that of this evidence.

@@ -58,6 +58,24 @@ struct FunctionCalls {
     uint64_t failed = 0;
 };
 
+// One ioctl of an NVIDIA device, as its structure was at the return. No value: this command has no such
+// field, or it could not be read.
+struct NvidiaCallSeen {
+    std::string device;             // "nvidiactl", "nvidia0", "nvidia-uvm"
+    std::string name;               // "RM_ALLOC_MEMORY"; empty for one that is not known
+    uint32_t number = 0;            // of the command
+    int64_t result = 0;             // of the ioctl; 0 also where the driver refused
+    std::optional<uint32_t> client; // handles
+    std::optional<uint32_t> object;
+    std::optional<uint32_t> object_class;
+    std::string class_name; // "OS descriptor"
+    std::optional<uint64_t> bytes;
+    std::optional<uint64_t> address;
+    std::optional<uint32_t> status; // of the driver; 0 is success
+    std::string status_name;        // "NO_MEMORY"
+    uint32_t faults = 0;            // reads of the caller's memory that failed
+};
+
 enum class WindowEnd : uint8_t { returned, abandoned, unfinished };
 std::string_view window_end_name(WindowEnd end);
 
@@ -81,6 +99,9 @@ struct CallWindow {
     std::vector<LimitCheckSeen> checks;
     std::vector<FunctionCalls> pins;    // pin_user_pages* and its relatives, those that were called
     std::vector<FunctionCalls> charges; // refused charges
+    std::vector<FunctionCalls> driver;  // NVIDIA's driver functions
+    std::vector<NvidiaCallSeen> nvidia; // ioctls, in order
+    uint32_t nvidia_dropped = 0;        // ioctls beyond what a record holds
     uint64_t pages_user = 0;            // allocated, by class
     uint64_t pages_kernel_charged = 0;
     uint64_t pages_kernel_uncharged = 0;
@@ -108,6 +129,7 @@ struct WindowSight {
     bool pins = false;
     bool pages = false;
     bool charges = false;
+    bool driver = false; // functions of NVIDIA's driver
 };
 
 // The windows of one trial.

@@ -31,11 +31,32 @@ std::span<const ProgramFacts> plain_programs() {
     return programs;
 }
 
+namespace {
+
+constexpr std::string_view module_of(kernel_function function) {
+    switch (function) {
+    case FUNCTION_ib_umem_get:
+        return "ib_uverbs";
+    case FUNCTION_os_lock_user_pages:
+    case FUNCTION_os_unlock_user_pages:
+    case FUNCTION_nv_register_user_pages:
+    case FUNCTION_nv_alloc_pages:
+    case FUNCTION_nv_free_pages:
+    case FUNCTION_nv_dma_map_alloc:
+        return "nvidia";
+    case FUNCTION_uvm_cpu_chunk_alloc:
+        return "nvidia_uvm";
+    default:
+        return "";
+    }
+}
+
+} // namespace
+
 std::span<const FunctionFacts> watched_functions() {
     static constexpr std::array functions = {
 #define PINSCOPE_FUNCTION_FACTS(name, result)                                                                \
-    FunctionFacts{FUNCTION_##name, RESULT_##result, #name,                                                   \
-                  FUNCTION_##name == FUNCTION_ib_umem_get ? "ib_uverbs" : ""},
+    FunctionFacts{FUNCTION_##name, RESULT_##result, #name, module_of(FUNCTION_##name)},
         PINSCOPE_FUNCTIONS(PINSCOPE_FUNCTION_FACTS)
 #undef PINSCOPE_FUNCTION_FACTS
     };

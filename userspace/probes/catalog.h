@@ -40,7 +40,9 @@ struct FunctionFacts {
 
     bool is_pin() const { return result == RESULT_PINS || result == RESULT_VOID; }
     bool is_charge() const { return result == RESULT_CHARGE; }
-    bool is_check() const { return !is_pin() && !is_charge(); }
+    // Of NVIDIA's driver; there only while its module is loaded.
+    bool is_driver() const { return result == RESULT_DRIVER_1 || result == RESULT_DRIVER_2; }
+    bool is_check() const { return !is_pin() && !is_charge() && !is_driver(); }
 };
 
 std::span<const FunctionFacts> watched_functions();

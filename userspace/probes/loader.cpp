@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "probes/loader.h"
 
+#include "base/file.h"
 #include "base/text.h"
 #include "probes/catalog.h"
 #include "probes/kernel_types.h"
@@ -176,6 +177,12 @@ class Loader {
     FunctionChoice choose_function(const FunctionFacts& facts, const KernelTypes& types) {
         FunctionChoice choice;
         choice.facts = &facts;
+        if (facts.is_driver() && !exists("/sys/module/" + std::string(facts.module))) {
+            choice.type = ProgramType::kprobe;
+            choice.possible = false;
+            choice.reason = fmt::format("the module {} is not loaded", facts.module);
+            return choice;
+        }
         const auto arguments = types.argument_count(std::string(facts.name), std::string(facts.module));
         const std::string& no_fexit = type_refused_[ProgramType::fexit];
         if (no_fexit.empty() && arguments.value_or(most_arguments + 1) <= most_arguments) {
@@ -434,6 +441,7 @@ class Loader {
                 sight.functions = true;
                 sight.pins = sight.pins || choice.facts->is_pin();
                 sight.charges = sight.charges || choice.facts->is_charge();
+                sight.driver = sight.driver || choice.facts->is_driver();
                 sight.capability = sight.capability || choice.facts->number == FUNCTION_security_capable;
             }
             out_.probes.push_back(std::move(probe));

@@ -4,6 +4,7 @@
 #include "base/bytes.h"
 #include "base/text.h"
 #include "probes/catalog.h"
+#include "probes/nvidia_ioctl.h"
 #include "probes/syscall_names.h"
 
 #include <fmt/format.h>
@@ -146,9 +147,15 @@ CallWindow read_window(const window_record& record, KernelSymbols& symbols) {
             continue;
         if (facts.is_charge() && calls.failed == 0)
             continue;
-        (facts.is_charge() ? out.charges : out.pins)
-            .push_back({std::string(facts.name), calls.calls, calls.pages, calls.failed});
+        FunctionCalls seen{std::string(facts.name), calls.calls, calls.pages, calls.failed};
+        if (facts.number == FUNCTION_uvm_cpu_chunk_alloc) // which counts in bytes
+            seen.pages /= page_size();
+        auto& list = facts.is_charge() ? out.charges : facts.is_driver() ? out.driver : out.pins;
+        list.push_back(std::move(seen));
     }
+    for (const auto& call : std::span(record.ioctls).first(record.ioctl_slots))
+        out.nvidia.push_back(read_nvidia_ioctl(call));
+    out.nvidia_dropped = record.ioctls_dropped;
     out.pages_user = record.pages[PAGES_USER];
     out.pages_kernel_charged = record.pages[PAGES_KERNEL_CHARGED];
     out.pages_kernel_uncharged = record.pages[PAGES_KERNEL_UNCHARGED];

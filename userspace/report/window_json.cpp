@@ -61,6 +61,25 @@ ordered_json syscall_json(const SyscallsSeen& call) {
     return out;
 }
 
+ordered_json nvidia_json(const NvidiaCallSeen& call) {
+    const auto hex_or_null = [](const auto& value) {
+        return value ? ordered_json(hexadecimal(*value)) : ordered_json(nullptr);
+    };
+    return {{"device", call.device},
+            {"command", hexadecimal(call.number)},
+            {"name", text_or_null(call.name)},
+            {"result", call.result},
+            {"client", hex_or_null(call.client)},
+            {"object", hex_or_null(call.object)},
+            {"class", hex_or_null(call.object_class)},
+            {"class_name", text_or_null(call.class_name)},
+            {"size_bytes", or_null(call.bytes)},
+            {"address", hex_or_null(call.address)},
+            {"status", hex_or_null(call.status)},
+            {"status_name", text_or_null(call.status_name)},
+            {"faults", call.faults}};
+}
+
 ordered_json check_json(const LimitCheck& check) {
     return {{"function", text_or_null(check.function)},
             {"asks", asks_name(check.asks)},
@@ -139,6 +158,16 @@ ordered_json window_json(const Trial& trial, const std::vector<LimitCheck>& chec
                 syscalls.push_back(syscall_json(call));
     }
     out["syscalls_dropped"] = sum(windows, &CallWindow::syscalls_dropped);
+    auto& nvidia = out["nvidia_ioctls"] = ordered_json(nullptr);
+    if (sight.syscalls) {
+        nvidia = ordered_json::array();
+        for (const auto& window : windows)
+            for (const auto& call : window.nvidia)
+                nvidia.push_back(nvidia_json(call));
+    }
+    out["nvidia_ioctls_dropped"] = sum(windows, &CallWindow::nvidia_dropped);
+    out["nvidia_functions"] =
+        sight.driver ? calls_json(gather(windows, &CallWindow::driver)) : ordered_json(nullptr);
     auto& limit_checks = out["limit_checks"] = ordered_json(nullptr);
     if (sight.capability || sight.functions) {
         limit_checks = ordered_json::array();
