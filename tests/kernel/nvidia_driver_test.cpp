@@ -63,9 +63,9 @@ TEST_F(NvidiaDriver, TheChainDownToThePins) {
         EXPECT_EQ(run.verdict(mechanism), "not_enforced") << run.reason(mechanism);
         EXPECT_EQ(run.document["verdicts"][0]["tier"], "function");
         const json trial = run.trial(mechanism, "over");
-        const json window = trial["window"];
+        const json& window = trial["window"];
         ASSERT_EQ(window["nvidia_ioctls"].size(), 1U) << window;
-        const json call = window["nvidia_ioctls"][0];
+        const json& call = window["nvidia_ioctls"][0];
         EXPECT_EQ(call["device"], "nvidia0");
         EXPECT_EQ(call["name"], "RM_ALLOC_MEMORY");
         EXPECT_EQ(call["class"], "0x71");

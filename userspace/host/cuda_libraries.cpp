@@ -187,7 +187,7 @@ class Hunt {
             look_for_runtime(std::string(folder), by_default);
         for (const auto& toolkit : toolkits())
             for (const auto& folder : {std::string("lib64"), std::string(toolkit_target), std::string("lib")})
-                look_for_runtime(toolkit + "/" + folder, "the CUDA toolkit");
+                look_for_runtime(fmt::format("{}/{}", toolkit, folder), "the CUDA toolkit");
         for (const auto& folder : python_folders())
             for (const auto* package : {"/nvidia/cu13/lib", "/nvidia/cuda_runtime/lib"})
                 look_for_runtime(folder + package, "a Python package");
@@ -206,7 +206,7 @@ class Hunt {
         for (const auto& name : names) {
             const auto major = name.substr(0, name.find('.', runtime_prefix.size()));
             if (seen.insert(major).second)
-                add_runtime(folder + "/" + name, found_by);
+                add_runtime(fmt::format("{}/{}", folder, name), found_by);
         }
     }
 
@@ -314,7 +314,7 @@ class Hunt {
         for (const auto& prefix : prefixes)
             for (const auto& python : names_like(root_.at(prefix), "python3"))
                 for (const auto* packages : {"/site-packages", "/dist-packages"})
-                    out.push_back(prefix + "/" + python + packages);
+                    out.push_back(fmt::format("{}/{}{}", prefix, python, packages));
         return out;
     }
 
