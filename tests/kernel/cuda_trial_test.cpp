@@ -9,6 +9,7 @@
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cstdlib>
 #include <string>
 #include <vector>
@@ -33,7 +34,7 @@ class CudaTrial : public testing::Test {
             SKIP_HERE("the comparison with CAP_IPC_LOCK takes root");
     }
 
-    // With a library that behaves so.
+    // With a library that behaves so; under 8 MiB, whatever the limit here is.
     static PinRun pin_with(const std::string& behaviour, std::vector<std::string> arguments,
                            const std::string& large = "") {
         test::ProgramOptions options;
@@ -44,6 +45,8 @@ class CudaTrial : public testing::Test {
         const std::vector<std::string> libraries = {"--cuda-lib", standins() + "/libcuda.so.1", "--cudart",
                                                     standins() + "/libcudart.so.13"};
         arguments.insert(arguments.end(), libraries.begin(), libraries.end());
+        if (std::find(arguments.begin(), arguments.end(), "--memlock") == arguments.end())
+            arguments.insert(arguments.end(), {"--memlock", "8MiB"});
         return test::pin_json_unprobed(std::move(arguments), options);
     }
 

@@ -37,7 +37,8 @@ class NvidiaDriver : public testing::Test {
     static PinRun pin(const std::string& mechanism) {
         const std::string program = test::pinscope_program();
         const std::string folder = program.substr(0, program.rfind('/')) + "/standins";
-        return test::pin_json({"--mechanism", mechanism, "--cuda-lib", folder, "--cudart", folder});
+        return test::pin_json(
+            {"--mechanism", mechanism, "--memlock", "8MiB", "--cuda-lib", folder, "--cudart", folder});
     }
 
     // The pages of one function among those that a window lists.
